@@ -1,8 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Knows FIPS 180-4. Both take blocks of 64 bytes and differ in what they do with them. */
+/*
+ * Knows FIPS 180-4. Both take blocks of 64 bytes and differ in what they do with them. Hides
+ * whether the processor has instructions for SHA-256.
+ */
 #include "sha.h"
 
 #include <string.h>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+#include "sha_kernel.h"
 
 #define BLOCK_BYTES 64
 
@@ -90,6 +99,19 @@ static void mix_256(uint32_t h[8], const uint8_t *block)
 		h[i] += v[i];
 }
 
+static bool has_instructions(void)
+{
+#if defined(__x86_64__)
+	unsigned a, b, c, d;
+
+	/* Leaf 7 has SHA in bit 29 of EBX: __builtin_cpu_supports() of gcc 12 does not know it. */
+	return __builtin_cpu_supports("sse4.1") && __builtin_cpu_supports("ssse3") &&
+	       __get_cpuid_count(7, 0, &a, &b, &c, &d) && b & 1u << 29;
+#else
+	return false;
+#endif
+}
+
 void wti_sha_init(struct wti_sha *sha, bool is_256)
 {
 	static const uint32_t first_1[8] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476,
@@ -97,16 +119,25 @@ void wti_sha_init(struct wti_sha *sha, bool is_256)
 	static const uint32_t first_256[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
 					      0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
 
-	*sha = (struct wti_sha){.is_256 = is_256};
+	*sha = (struct wti_sha){.is_256 = is_256, .has_instructions = is_256 && has_instructions()};
 	memcpy(sha->state, is_256 ? first_256 : first_1, sizeof(sha->state));
 }
 
-static void mix(struct wti_sha *sha, const uint8_t *block)
+/* Whole blocks. */
+static void mix(struct wti_sha *sha, const uint8_t *block, size_t count)
 {
-	if (sha->is_256)
-		mix_256(sha->state, block);
-	else
-		mix_1(sha->state, block);
+#if defined(__x86_64__)
+	if (sha->has_instructions) {
+		wti_sha256_ni(sha->state, block, count, k_256);
+		return;
+	}
+#endif
+	for (; count; count--, block += BLOCK_BYTES) {
+		if (sha->is_256)
+			mix_256(sha->state, block);
+		else
+			mix_1(sha->state, block);
+	}
 }
 
 void wti_sha_add(struct wti_sha *sha, const void *data, size_t bytes)
@@ -121,14 +152,13 @@ void wti_sha_add(struct wti_sha *sha, const void *data, size_t bytes)
 		memcpy(sha->block + used, at, more);
 		if (used + more < BLOCK_BYTES)
 			return;
-		mix(sha, sha->block);
+		mix(sha, sha->block, 1);
 		at += more;
 		bytes -= more;
 	}
-	for (; bytes >= BLOCK_BYTES; at += BLOCK_BYTES, bytes -= BLOCK_BYTES)
-		mix(sha, at);
-	if (bytes)
-		memcpy(sha->block, at, bytes);
+	mix(sha, at, bytes / BLOCK_BYTES);
+	if (bytes % BLOCK_BYTES)
+		memcpy(sha->block, at + bytes / BLOCK_BYTES * BLOCK_BYTES, bytes % BLOCK_BYTES);
 }
 
 void wti_sha_end(struct wti_sha *sha, uint8_t ret_hash[WTI_SHA256_BYTES])

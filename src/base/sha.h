@@ -12,6 +12,7 @@
 
 struct wti_sha {
 	bool is_256;
+	bool has_instructions; /* the processor's own, for SHA-256; a test may clear it */
 	uint32_t state[8];
 	uint64_t bytes;
 	uint8_t block[64]; /* the beginning of one that is not whole yet */

@@ -22,6 +22,7 @@ const struct wti_verb *const wti_verbs[] = {
 	&wti_verb_digits,
 	&wti_verb_golden,
 	&wti_verb_gate,
+	&wti_verb_model,
 	&wti_verb_try,
 	&wti_verb_explain,
 	&wti_verb_timeline,

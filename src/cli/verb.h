@@ -97,6 +97,7 @@ extern const struct wti_verb wti_verb_import;
 extern const struct wti_verb wti_verb_infer;
 extern const struct wti_verb wti_verb_info;
 extern const struct wti_verb wti_verb_ls;
+extern const struct wti_verb wti_verb_model;
 extern const struct wti_verb wti_verb_pack;
 extern const struct wti_verb wti_verb_python;
 extern const struct wti_verb wti_verb_record;

@@ -40,6 +40,13 @@ struct wti_model_format {
 
 extern const struct wti_model_format *const wti_model_formats[]; /* ends with NULL */
 /* The rows, one a file. */
+extern const struct wti_model_format wti_model_safetensors;
+extern const struct wti_model_format wti_model_safetensors_index;
+extern const struct wti_model_format wti_model_burn_bin;
+extern const struct wti_model_format wti_model_burn_gz;
+extern const struct wti_model_format wti_model_burn_json;
+extern const struct wti_model_format wti_model_burn_mpk;
+extern const struct wti_model_format wti_model_burnpack;
 const struct wti_model_format *wti_model_format_by_name(const char *name);
 
 /* A model without sources and tensors: what read() of a folder begins with, and tests. */
@@ -55,6 +62,8 @@ int wti_model_add_file(struct wti_model *model, const char *path, uint32_t *ret_
 int wti_model_add_memory(struct wti_model *model, struct wti_buf *bytes, uint32_t *ret_source,
 			 struct wt_err *err);
 uint64_t wti_model_source_bytes(const struct wti_model *model, uint32_t source);
+/* False: it was unpacked or put together, and no file has its bytes as they are. */
+bool wti_model_source_is_file(const struct wti_model *model, uint32_t source);
 const char *wti_model_source_path(const struct wti_model *model, uint32_t source);
 /* All of these bytes, or an error with the place in the file. */
 int wti_model_read(struct wti_model *model, uint32_t source, uint64_t offset, void *data,

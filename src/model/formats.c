@@ -3,9 +3,21 @@
 #include <string.h>
 
 #include "model/format.h"
+#include "model/torch.h"
 
 /* clang-format off */
 const struct wti_model_format *const wti_model_formats[] = {
+	&wti_model_safetensors,
+	&wti_model_safetensors_index,
+	&wti_model_burnpack,
+	&wti_model_burn_mpk,
+	&wti_model_burn_gz,
+	&wti_model_burn_json,
+	&wti_model_burn_bin,
+	&wti_model_torch_zip,
+	&wti_model_torch_legacy,
+	&wti_model_dcp,
+	&wti_model_pickle,
 	NULL,
 };
 /* clang-format on */

@@ -189,11 +189,36 @@ int wti_model_add_memory(struct wti_model *model, struct wti_buf *bytes, uint32_
 	return add(model, source, ret_source, err);
 }
 
+/* ---- Pieces of other sources ---------------------------------------------------------------- */
+
+int wti_model_add_virtual(struct wti_model *model, const struct wti_model_joined *joined,
+			  uint64_t bytes, const char *path, uint32_t *ret_source,
+			  struct wt_err *err)
+{
+	struct wti_model_source *source = new_source(path);
+
+	if (!source)
+		return wti_err(err, WT_E_NOMEM, "out of memory");
+	source->joined = joined;
+	source->bytes = bytes;
+	return add(model, source, ret_source, err);
+}
+
+void wti_model_drop_last_source(struct wti_model *model)
+{
+	wti_model_source_free(model->sources[--model->source_count]);
+}
+
 /* ---- Reading -------------------------------------------------------------------------------- */
 
 uint64_t wti_model_source_bytes(const struct wti_model *model, uint32_t source)
 {
 	return source < model->source_count ? model->sources[source]->bytes : 0;
+}
+
+bool wti_model_source_is_file(const struct wti_model *model, uint32_t source)
+{
+	return source < model->source_count && model->sources[source]->fd >= 0;
 }
 
 const char *wti_model_source_path(const struct wti_model *model, uint32_t source)
@@ -246,6 +271,8 @@ int wti_model_read(struct wti_model *model, uint32_t number, uint64_t offset, vo
 	source = model->sources[number];
 	if (!has(model, number, offset, bytes))
 		return cut(model, number, offset, bytes, err);
+	if (source->joined)
+		return wti_model_joined_read(model, source->joined, offset, data, bytes, err);
 	if (source->memory) {
 		memcpy(data, source->memory + offset, bytes);
 		return 0;

@@ -291,7 +291,7 @@ static int check_descriptor(struct wti_zip *zip, const struct wti_zip_entry *ent
 {
 	uint8_t found[DESCRIPTOR_MAX];
 	uint64_t bytes = next - (entry->offset + entry->packed);
-	struct wti_bytes in = {found, found + bytes, false};
+	struct wti_bytes in = {0};
 	bool is_wide = bytes == 20 || bytes == 24;
 	int r;
 
@@ -302,6 +302,7 @@ static int check_descriptor(struct wti_zip *zip, const struct wti_zip_entry *ent
 	r = wti_model_read(zip->model, zip->source, next - bytes, found, (size_t)bytes, err);
 	if (r)
 		return r;
+	in = (struct wti_bytes){found, found + bytes, false};
 	if ((bytes == 16 || bytes == 24) && wti_bytes_u32(&in) != DESCRIPTOR_MARK)
 		return bad_entry(zip, entry, err, "is followed by bytes that belong to nothing");
 	if (wti_bytes_u32(&in) != entry->crc ||

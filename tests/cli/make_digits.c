@@ -488,6 +488,75 @@ static void make_inside(void)
 	apply("numpy.sqrt", 161, root, x, run == 2 ? 2 : 3, NULL, 0, y);
 }
 
+/*
+ * Versions of one program: a*b + a*c, with lines added above. The middle is computed in another way
+ * in each: as it was, so that nothing is lost, with a value that nobody uses, and with a shift that
+ * costs digits. The last has no result of the same shape.
+ */
+static void make_version(unsigned line, int way)
+{
+	double a = DIV(line, 1.3, 7), b = DIV(line + 1, 2.9, 7), c = DIV(line + 2, .1, 7), d;
+	double two[2];
+
+	if (way == 1) {
+		d = MUL(line + 3, a, ADD(line + 3, b, c));
+	} else if (way == 3) {
+		d = ADD(line + 3, SUB(line + 3, ADD(line + 3, MUL(line + 3, a, b), 1e5), 1e5),
+			MUL(line + 3, a, c));
+	} else {
+		d = ADD(line + 3, MUL(line + 3, a, b), MUL(line + 3, a, c));
+	}
+	if (way == 2)
+		MUL(line + 4, c, c);
+	if (way == 4)
+		apply("numpy.multiply", line + 5, multiply, (double[]){d, a}, 2, &b, 1, two);
+	else
+		MUL(line + 5, d, b);
+}
+
+static void make_version_1(void)
+{
+	make_version(170, 0);
+}
+
+static void make_version_moved(void)
+{
+	make_version(181, 0);
+}
+
+static void make_version_rewritten(void)
+{
+	make_version(173, 1);
+}
+
+static void make_version_longer(void)
+{
+	make_version(175, 2);
+}
+
+static void make_version_shifted(void)
+{
+	make_version(173, 3);
+}
+
+static void make_version_other(void)
+{
+	make_version(173, 4);
+}
+
+/* A name whose value scatters more in each step, as parameters in training do. */
+static void make_growing(void)
+{
+	for (unsigned i = 0; i < 32; i++) {
+		double x = 1.5 + (run == 9 && !i ? 1e-9 : 0) +
+			   ldexp((double)(mix(state++) % 1000) / 1000, (int)i - 52) *
+				   (run != 0 && run != 9);
+
+		step(i);
+		tensor("x", 0, -1, &x, 1);
+	}
+}
+
 static const struct {
 	const char *name;
 	void (*make)(void);
@@ -514,6 +583,13 @@ static const struct {
 	{"empty", make_empty},
 	{"inside", make_inside},
 	{"inner", make_inner},
+	{"version_1", make_version_1},
+	{"version_moved", make_version_moved},
+	{"version_rewritten", make_version_rewritten},
+	{"version_longer", make_version_longer},
+	{"version_shifted", make_version_shifted},
+	{"version_other", make_version_other},
+	{"growing", make_growing},
 	{NULL, NULL},
 };
 

@@ -172,6 +172,40 @@ def tolerances() -> None:
         check(f"a file that is none is refused: {bad[:30]}", code == 3 and "bad.json" in err, (code, err))
 
 
+def versions() -> None:
+    """Tolerances of a program, and its next versions."""
+    make("version_1")
+    say("digits", "--tolerances", "-o", "v.json", "version_1")
+    make("version_1", [0], "old")
+    for version, outside, missing in (("1", 0, 0), ("moved", 0, 0), ("rewritten", 0, 0), ("longer", 0, 1), ("shifted", 1, 0)):
+        make(f"version_{version}", [0], "new")
+        code, out, err = say("diff", "--json", "--tolerances", "v.json", "old/00", "new/00")
+        said = json.loads(out)
+        status = "same" if version in ("1", "moved") else "different"  # it calls other functions
+        check(f"{version}: what changed of a version", (said["values_outside"], said["values_not_compared"], said["status"]) ==
+              (outside, missing, status) and said["values_compared"] >= (1 if version in ("rewritten", "shifted") else 17), out[:400])
+    check("it is the result that is outside", [row["value"] for row in said["tables"]["outside"]] ==
+          ["program.py:175 numpy.multiply -1"], said["tables"]["outside"])
+    make("version_longer")
+    say("digits", "--tolerances", "-o", "l.json", "version_longer")
+    make("version_longer", [7], "old")
+    make("version_rewritten", [8], "new")
+    code, out, err = say("diff", "--json", "--tolerances", "l.json", "old/07", "new/08")
+    said = json.loads(out)
+    check("a result is compared with the nearest, not with the first", (said["values_outside"], said["values_not_compared"]) == (0, 1) and
+          said["tables"]["not_compared"][0]["value"] == "program.py:179 numpy.multiply -1", out[:400])
+    make("version_1", [0], "old")
+    make("version_other", [0], "new")
+    code, out, err = say("diff", "--tolerances", "v.json", "old/00", "new/00")
+    check("results of one run only are named", code == 3 and "program.py:175 numpy.multiply -1" in out and
+          "2 results were not compared" in err, (code, out, err))
+    make("growing")
+    say("digits", "--tolerances", "-o", "g.json", "growing")
+    make("growing", [0, 9], "two")
+    code, out, err = say("diff", "--json", "--tolerances", "g.json", "two/00", "two/09")
+    check("an early value has the tolerance of early ones", code == 1 and json.loads(out)["values_outside"] == 1, out[:300])
+
+
 def compared() -> None:
     make("stable_quadratic", [0, 1], "two")
     code, said = digits("--compare", "two/00", "two/01")
@@ -249,7 +283,7 @@ def exported() -> None:
 def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for part in (culprits, figures, limits, single, bad_runs, tolerances, compared, pictures, exported):
+        for part in (culprits, figures, limits, single, bad_runs, tolerances, versions, compared, pictures, exported):
             part()
         os.chdir("/")
     return 1 if failed else 0

@@ -22,6 +22,7 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).resolve().parents[1])]
 from harness import PATIENCE, Scratch, environment, on_terminal  # noqa: E402
+import models  # noqa: E402
 from hostile import (EVIL, EVIL_TEXT, EVIL_UTF8, harm, pack, shows, their_invariant, their_state, toml, write_run)  # noqa: E402
 
 Word = str | bytes
@@ -69,6 +70,10 @@ CASES: dict[str, list[tuple[str, bool]]] = {
                ("check EVIL.toml RUN", S), ("EVIL EVIL", S)],
     "gate": [("--init RUN -c /dev/stdout", False), ("-c gate.toml RUN", S), ("-c gate.toml RUN --json", S), ("-c gate.toml --junit EVIL.xml RUN", S),
              ("-c EVIL.toml RUN", S), ("-c EVIL RUN", S), ("-c renacer.toml RUN", S)],
+    "model": [("inspect EVIL.model", S), ("inspect EVIL.model --json", S), ("verify EVIL.model", S), ("verify EVIL.model --json", S),
+              ("diff EVIL.model other.model", S), ("diff other.model EVIL.model --json", S), ("manifest EVIL.model -o EVIL.manifest", S),
+              ("verify other.model --manifest EVIL.manifest", S), ("convert EVIL.model EVIL.safetensors", S), ("convert EVIL.model x --to EVIL", S),
+              ("inspect EVIL", S), ("inspect EVIL.json", S), ("EVIL EVIL", S), ("inspect EVIL.model --html EVIL.html", S)],
     "try": [("", False), ("EVIL", S), ("left_in_eval --python EVIL", S)],
     "explain": [("", False), ("EVIL", S), ("EVIL --json", S)],
     "import": [("traincheck trace_EVIL.log -o EVILtheirs", False), ("traincheck EVIL.inv -o EVILimported.json", False), ("EVIL EVIL -o x", S),
@@ -80,7 +85,7 @@ CASES: dict[str, list[tuple[str, bool]]] = {
 }
 # Words that let a verb end soon, or run at all, while its options get hostile values.
 BASE = {"sim": ["-n", "10", "-o", "EVILbase"], "record": [], "infer": ["RUN"], "pack": ["show", "EVIL.json"],
-        "golden": ["show", "EVIL"], "diff": ["RUN", "OTHER"], "digits": ["RUN", "OTHER"], "import": ["traincheck", "EVIL.inv"], "python": ["path"]}
+        "golden": ["show", "EVIL"], "diff": ["RUN", "OTHER"], "digits": ["RUN", "OTHER"], "import": ["traincheck", "EVIL.inv"], "model": ["verify", "other.model"], "python": ["path"]}
 LINES_OF_THEIR_OWN = ("--csv", "csv")  # of CSV: newlines stand within quotes
 
 
@@ -151,6 +156,10 @@ def prepare(folder: Path, schema: Path) -> None:
     parameters = [{"param_type": "VarTypeParam", "var_type": EVIL_TEXT, "attr_name": "data"},
                   {"param_type": "APIParam", "api_full_name": EVIL_TEXT}]
     name("EVIL.inv").write_text("".join(their_invariant(parameter, group) + "\n" for parameter in parameters for group in ("var", EVIL_TEXT)))
+    spoken = EVIL_TEXT.replace("\0", "")
+    evil_model = {spoken: ("F32", [2, 2], models.floats(0, 0, 1, float("nan"))), "b": ("F32", [], models.floats(1))}
+    name("EVIL.model").write_bytes(models.safetensors(evil_model, {spoken: spoken}))
+    (folder / "other.model").write_bytes(models.small("b"))
     evil = toml(EVIL_TEXT)
     name("EVIL.toml").write_text(f"[record]\nname = 3\n{evil} = {evil}\n")
     name("EVIL.yaml").write_bytes(b"pytorch_path: 3\n" + json.dumps(EVIL_TEXT).encode() + b": 1\n" + EVIL_UTF8)

@@ -22,6 +22,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import hostile  # noqa: E402
+import models  # noqa: E402
 from harness import PATIENCE, Scratch, environment, on_terminal  # noqa: E402
 
 WIDTHS = (60, 80, 120)
@@ -48,6 +49,7 @@ CASES: dict[str, list[tuple[str, list[str]]]] = {
     "digits": [("RUN OTHER --compare", []), ("RUN", []), ("RUN OTHER --compare --by site", []), ("kinds", [])],
     "golden": [("check kept other-calls", [PATH]), ("check kept calls", []), ("check kept RUN", []), ("show kept", [])],
     "gate": [("-c gate.toml RUN", [PATH]), ("-c not-there.toml RUN", [])],
+    "model": [("inspect model", [PATH]), ("verify model", [PATH]), ("diff model other", [PATH]), ("verify pack.json", []), ("inspect not-there", [])],
     "explain": [("", [RULE, "WT-OPT-001"]), (RULE, [RULE]), ("WT-DDP-001", []), ("WT-GRAD-0001", [RULE])],
     "clean": [("--keep 0 --dry-run", [RUN])],
     "env": [("", [])],
@@ -124,6 +126,9 @@ def prepare(bench: Bench, schema: Path) -> None:
     (folder / "trace_theirs.log").write_text("\n".join(states) + "\n")
     parameter = {"param_type": "VarTypeParam", "var_type": TEXT, "attr_name": "data"}
     (folder / "theirs.inv").write_text(hostile.their_invariant(parameter, "var") + "\n")
+    model = {PATH: ("F32", [2, 2], models.floats(0, 0, 1, float("nan"))), "b": ("F32", [], models.floats(1))}
+    (folder / "model").write_bytes(models.safetensors(model, {PATH: TEXT}))
+    (folder / "other").write_bytes(models.small(PATH))
     name = hostile.toml(TEXT)
     (folder / "gate.toml").write_text(
         f"[[gate]]\nname = {name}\ntype = 'count'\ncall = 'openat'\nmax = 0\n"

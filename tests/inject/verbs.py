@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import models  # noqa: E402
 from harness import PATIENCE, Scratch, Tap, environment  # noqa: E402
 
 STATUSES = {0, 2, 3, 4}
@@ -25,6 +26,7 @@ RUN = "RUN"  # stands for a small run in the lists below
 CALLS = "CALLS"  # for one with system calls; where they cannot be recorded, what needs it is skipped
 NEW = "NEW"  # for a folder that does not exist yet
 CONFIG = "CONFIG"  # for a file that asserts something of every sort
+MODEL = "MODEL"  # for a model with a manifest
 GOLDEN = "GOLDEN"  # for a golden of CALLS
 ALLOCATIONS = {
     "info": ["info", RUN],
@@ -43,6 +45,10 @@ ALLOCATIONS = {
     "digits": ["digits", "--compare", "--json", RUN, RUN],
     "golden_check": ["golden", "check", GOLDEN, CALLS],
     "gate": ["gate", "-c", CONFIG, CALLS],
+    "model_inspect": ["model", "inspect", MODEL],
+    "model_verify": ["model", "verify", MODEL],
+    "model_diff": ["model", "diff", MODEL, MODEL],
+    "model_convert": ["model", "convert", MODEL, NEW, "--to", "safetensors"],
     "export_strace": ["export", "--to", "strace", "-o", "-", CALLS],
 }
 ASSERTED = """
@@ -86,6 +92,8 @@ class Failures:
         self.golden = folder / "golden.toml"
         self.config = folder / "gate.toml"
         self.config.write_text(ASSERTED)
+        self.model = models.write(folder / "model", models.small())
+        subprocess.run([program, "model", "manifest", self.model], check=True, stdout=subprocess.DEVNULL)
         for words in (["record", "-q", "--syscalls", "-o", self.calls, "--", "/bin/sh", "-c", "echo x > x; /bin/cat x"],
                       ["golden", "add", self.golden, self.calls]):
             subprocess.run([program, *words], check=False, capture_output=True, cwd=folder, stdin=subprocess.DEVNULL)
@@ -95,7 +103,7 @@ class Failures:
         new = self.folder / "new"
         fired = self.folder / "fired"
         subprocess.run(["rm", "-rf", new, fired], check=True)
-        known = {RUN: self.run, NEW: new, CALLS: self.calls, CONFIG: self.config, GOLDEN: self.golden}
+        known = {RUN: self.run, NEW: new, CALLS: self.calls, CONFIG: self.config, GOLDEN: self.golden, MODEL: self.model}
         words = [str(known.get(word, word)) for word in arguments]
         done = subprocess.run([self.program, *words], capture_output=True, timeout=PATIENCE, stdin=subprocess.DEVNULL,
                               env=environment(LC_ALL="C.UTF-8", INJECT_FIRED=str(fired), **env))

@@ -98,6 +98,14 @@ OF_A_SETTING = [  # wheeltap.toml of the working directory
 
 OF_A_CONFIG = [text("record --write-config -c config")]  # which prints TOML, whatever else is asked for
 
+OF_A_MODEL = [
+    text("model inspect model"), json("model inspect model"), text("model verify model"), json("model verify model --manifest good.manifest"),
+    text("model diff model good.model"), json("model diff good.model model"), text("model convert model out.safetensors"),
+    text("model manifest model -o out", out="json"), text("model inspect model --html out"),
+]  # fmt: skip
+
+OF_A_MANIFEST = [text("model verify good.model --manifest manifest"), json("model verify good.model --manifest manifest")]
+
 OF_A_SIMULATION = [
     text("sim --events 300 -c sim.toml -o out.run"), json("sim --events 50 --seed 1 -c sim.toml -o out.run"),
 ]  # fmt: skip
@@ -117,7 +125,7 @@ THEN = [text("info out.run"), text("doctor out.run"), json("view out.run"), text
 ACTIONS: dict[str, list[Action]] = {
     "stream": OF_A_RUN, "amplified": OF_A_RUN, "runjson": OF_A_RUN, "pack": OF_A_PACK, "partial": OF_A_PARTIAL, "golden": OF_A_GOLDEN, "gate": OF_A_GATE,
     "setting": OF_A_SETTING, "config": OF_A_CONFIG, "simulation": OF_A_SIMULATION, "trace": OF_A_TRACE,
-    "invariants": OF_INVARIANTS,
+    "invariants": OF_INVARIANTS, "model": OF_A_MODEL, "manifest": OF_A_MANIFEST,
 }  # fmt: skip
 
 # Verbs that read no file of ours; any other one that the verb table has must be in ACTIONS.

@@ -11,10 +11,14 @@ import os
 import random
 import shutil
 import subprocess
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import amplify
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+import models  # noqa: E402
 import texts
 from watch import Program, execute
 
@@ -28,8 +32,8 @@ INVARIANTS_KEPT = 40
 STEPPED_GATE = '[[gate]]\ntype = "slower"\nmax = 0.05\nof = "run"\n'
 GOLDEN_GATE = '[[gate]]\ntype = "golden"\ngolden = "./golden.toml"\n'
 # How many of 100 cases are of each kind.
-SHARES = {"stream": 47, "amplified": 1, "runjson": 8, "pack": 8, "partial": 4, "golden": 6, "gate": 7, "setting": 4, "config": 4, "simulation": 2,
-          "trace": 6, "invariants": 3}  # fmt: skip
+SHARES = {"stream": 43, "amplified": 1, "runjson": 8, "pack": 8, "partial": 4, "golden": 6, "gate": 7, "setting": 4, "config": 4, "simulation": 2,
+          "trace": 6, "invariants": 3, "model": 3, "manifest": 1}  # fmt: skip
 
 
 @dataclass
@@ -100,10 +104,11 @@ def gather(program: Program, folder: Path) -> Seeds:
     seeds = Seeds(folder)
     read = {name: (SEEDS / name).read_bytes() for name in os.listdir(SEEDS) if (SEEDS / name).is_file()}
     (folder / "trace").write_bytes(read["trace.jsonl"])
+    models.write(folder / "good.model", models.small())
     for line in (f"infer {SEEDS}/ddp --programs 1 --examples 1 --steps 1 -o pack.json",
                  f"infer {SEEDS}/ddp --partial -o partial.json", f"golden add ./golden.toml --times {SEEDS}/calls",
                  "sim --events 300 --seed 5 -o simulated", "sim --events 400 --kinds all --seed 6 -o kinds",
-                 "import traincheck trace -o imported"):  # fmt: skip
+                 "import traincheck trace -o imported", "model manifest good.model -o good.manifest"):  # fmt: skip
         make(program, folder, line)
     thin_pack(folder / "pack.json")
     traces, invariants = published()
@@ -121,6 +126,8 @@ def gather(program: Program, folder: Path) -> Seeds:
         "simulation": [read["sim.toml"]],
         "trace": [read["trace.jsonl"], *traces],
         "invariants": [read["invariants.jsonl"], *invariants],
+        "model": [models.small()],
+        "manifest": [(folder / "good.manifest").read_bytes()],
     }
     (folder / "slower.toml").write_text(STEPPED_GATE)
     (folder / "golden-gate.toml").write_text(GOLDEN_GATE)
@@ -153,7 +160,7 @@ def place(path: Path, data: bytes) -> None:
 # Where the mutated text of a kind goes.
 PLACES = {"runjson": "home/run/run.json", "pack": "pack.json", "partial": "partial.json", "golden": "golden.toml", "gate": "gate.toml",
           "setting": "wheeltap.toml", "config": "config", "simulation": "sim.toml", "trace": "trace.jsonl",
-          "invariants": "invariants.jsonl"}  # fmt: skip
+          "invariants": "invariants.jsonl", "model": "model", "manifest": "manifest"}  # fmt: skip
 
 
 def prepare(seeds: Seeds, folder: Path, chance: random.Random, kind: str) -> Path:
@@ -167,7 +174,7 @@ def prepare(seeds: Seeds, folder: Path, chance: random.Random, kind: str) -> Pat
     elif kind == "pack":
         good = seeds.folder / "ddp"
     link_run(good, folder / "good")
-    for name in ("pack.json", "golden.toml", "gate.toml", "renacer.toml", "slower.toml", "golden-gate.toml"):
+    for name in ("pack.json", "golden.toml", "gate.toml", "renacer.toml", "slower.toml", "golden-gate.toml", "good.model", "good.manifest"):
         shutil.copy(seeds.folder / name, folder / name)
     shutil.copy(seeds.folder / "pack.json", folder / "good.json")
     shutil.copy(seeds.folder / "partial.json", folder / "good.partial")

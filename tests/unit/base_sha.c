@@ -6,6 +6,8 @@
 
 #include "base/sha.h"
 
+static bool is_plain; /* without instructions for it */
+
 static const char *hash(bool is_256, const char *text, size_t bytes, size_t piece)
 {
 	static char out[2 * WTI_SHA256_BYTES + 1];
@@ -13,6 +15,8 @@ static const char *hash(bool is_256, const char *text, size_t bytes, size_t piec
 	struct wti_sha sha;
 
 	wti_sha_init(&sha, is_256);
+	if (is_plain)
+		sha.has_instructions = false;
 	for (size_t at = 0; at < bytes; at += piece)
 		wti_sha_add(&sha, text + at, bytes - at < piece ? bytes - at : piece);
 	wti_sha_end(&sha, got);
@@ -53,7 +57,16 @@ static void test_pieces(void)
 	free(text);
 }
 
+static void test_plain(void)
+{
+	is_plain = true;
+	test_examples();
+	test_pieces();
+	is_plain = false;
+}
+
 static const struct test tests[] = {
+	{"plain", test_plain},
 	{"examples", test_examples},
 	{"pieces", test_pieces},
 	{NULL, NULL},

@@ -155,6 +155,7 @@ static void print_tables(struct wti_buf *out, const struct wt_result *result, bo
 	const struct wt_table *order = table_of(result, "order");
 	const struct wt_table *values = table_of(result, "values");
 	const struct wt_table *outside = table_of(result, "outside");
+	const struct wt_table *missing = table_of(result, "not_compared");
 
 	print_setup(out, table_of(result, "setup"), style);
 	if (!outside)
@@ -162,6 +163,10 @@ static void print_tables(struct wti_buf *out, const struct wt_result *result, bo
 	if (outside && outside->row_count) {
 		print_title(out, style, "values outside the tolerances");
 		wti_show_table(out, outside, style);
+	}
+	if (missing && missing->row_count) {
+		print_title(out, style, "results that only one run has");
+		wti_show_table(out, missing, style);
 	}
 	for (size_t i = 0; i < (all ? 3 : 2); i++) {
 		const struct wt_table *table = table_of(result, counts[i]);
@@ -258,11 +263,14 @@ static void print_end(struct wti_buf *out, const struct wt_result *result, bool 
 /* ---- The verb -------------------------------------------------------------------------------- */
 
 /* What was recorded of one and not of the other is not compared, and said. */
-static int comparable(const struct wti_seen_run *runs, struct wt_result *result, struct wt_err *err)
+static int comparable(const struct wti_seen_run *runs, bool has_tolerances,
+		      struct wt_result *result, struct wt_err *err)
 {
 	bool a = runs[0].effects.syscall_count, b = runs[1].effects.syscall_count;
 
-	if (!a && !b && !runs[0].effects.thing_count && !runs[0].effects.value_count)
+	/* A program that only computes has values, which tolerances judge. */
+	if (!a && !b && !runs[0].effects.thing_count && !runs[0].effects.value_count &&
+	    !has_tolerances)
 		return wti_err(
 			err, WT_E_FORMAT,
 			"'%s' has nothing to compare: record it with `wheeltap record --syscalls`",
@@ -327,6 +335,12 @@ static int judge_values(const char *path, const struct wti_seen_run *runs, struc
 	wti_tolerances_release(&tolerances);
 	wt_result_fact_count(result, "values_compared", "", WT_CELL_COUNT, ret_within->compared);
 	wt_result_fact_count(result, "values_outside", "", WT_CELL_COUNT, ret_within->outside);
+	wt_result_fact_count(result, "values_not_compared", "", WT_CELL_COUNT,
+			     ret_within->not_compared);
+	if (ret_within->not_compared)
+		wt_result_note(result,
+			       "%llu results were not compared: only one of the runs has them",
+			       (unsigned long long)ret_within->not_compared);
 	if (ret_within->unknown)
 		wt_result_note(result, "'%s' has no tolerance for %llu values that were recorded",
 			       path, (unsigned long long)ret_within->unknown);
@@ -351,7 +365,7 @@ static int compare(const struct diff_options *options, const struct wti_seen_run
 	struct wti_within within = {0};
 	bool is_whole = runs[0].is_whole && runs[1].is_whole, differs;
 	bool is_doubtful[2];
-	int r = comparable(runs, result, err);
+	int r = comparable(runs, options->tolerances, result, err);
 
 	r = r ? r : wti_diff_setup(&runs[0].opened.run, &runs[1].opened.run, result, err);
 	r = r ? r : wti_part(runs[0].opened.trace, runs[1].opened.trace, result, &parting, err);
@@ -359,7 +373,7 @@ static int compare(const struct diff_options *options, const struct wti_seen_run
 	if (!r && options->tolerances) {
 		r = judge_values(options->tolerances, runs, result, &within, err);
 		parting.is_parted = within.outside > 0;
-		is_whole &= within.compared > 0 && !within.unsampled;
+		is_whole &= within.compared > 0 && !within.unsampled && !within.not_compared;
 		/* Counters are among the values: what is inside is no difference. */
 		d.values = within.compared && !within.outside ? 0 : d.values;
 	}

@@ -13,6 +13,7 @@
 #include "inspect/judge/rule.h"
 #include "inspect/learn/relation.h"
 #include "cli/report.h"
+#include "runs/model/codes.h"
 #include "show/wrap.h"
 
 #define CODES_MAX 512u
@@ -57,11 +58,12 @@ static void add_relations(struct codes *codes)
 	}
 }
 
-static void add_code(struct codes *codes, const struct wti_code *code, const char *needs)
+static void add_code_of(struct codes *codes, const struct wti_code *code, enum wt_severity severity,
+			const char *needs)
 {
 	add(codes, &(struct wti_rule){
 			   .code = code->code,
-			   .severity = WT_ERROR,
+			   .severity = severity,
 			   .title = code->title,
 			   .means = code->means,
 			   .hint = code->hint,
@@ -69,6 +71,11 @@ static void add_code(struct codes *codes, const struct wti_code *code, const cha
 			   .innocent = code->innocent,
 			   .needs = needs,
 		   });
+}
+
+static void add_code(struct codes *codes, const struct wti_code *code, const char *needs)
+{
+	add_code_of(codes, code, WT_ERROR, needs);
 }
 
 /* By family, and by number in it: the rules themselves stand in the order of causes. */
@@ -98,6 +105,9 @@ static void gather(struct codes *codes, bool all)
 			add_code(codes, &wti_gate_codes[i],
 				 "an assertion (docs/gate.md), and a run with the data that it "
 				 "needs");
+		for (size_t i = 0; wti_model_code_at(i); i++)
+			add_code_of(codes, &wti_model_code_at(i)->code,
+				    wti_model_code_at(i)->severity, wti_model_code_at(i)->needs);
 	}
 	qsort(codes->rules, codes->count, sizeof(*codes->rules), by_code);
 }

@@ -18,6 +18,7 @@ int wti_digits(const struct wti_digits_run *runs, unsigned count,
 	struct wti_divergence divergence = {0};
 	struct wti_book tally;
 	struct wti_word_ids texts;
+	const struct wti_match_how how = {.taker = wti_tally_take, .cookie = &tally};
 	int r;
 
 	if (count > WTI_MERGE_RUNS_MAX) {
@@ -29,8 +30,7 @@ int wti_digits(const struct wti_digits_run *runs, unsigned count,
 	wti_texts_init(&texts);
 	r = wti_tally_init(&tally, options, &texts, count);
 	r = r || !about ? wti_err(err, WT_E_NOMEM, "out of memory")
-			: wti_match(traces, count, &texts, wti_tally_take, &tally, &divergence,
-				    about, err);
+			: wti_match(traces, count, &texts, &how, &divergence, about, err);
 	if (!r) {
 		wti_digits_report(&tally, &divergence, about, runs, result);
 		r = tally.status || wt_result_status(result)

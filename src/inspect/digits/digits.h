@@ -59,7 +59,9 @@ struct wti_tolerance {
 };
 
 struct wti_tolerances {
-	struct wti_map index; /* "file:line callee position" or "=name": its number plus one */
+	/* "file:line callee position" or "=name": its number plus one. With " @N" after it: from
+	 * occurrence N on, a power of two, up to the next. */
+	struct wti_map index;
 	struct wti_tolerance *all;
 	size_t count, capacity;
 	uint64_t left_out;
@@ -78,15 +80,17 @@ int wti_tolerances_write(const struct wti_tolerances *tolerances, const char *pa
 			 struct wt_err *err);
 int wti_tolerances_read(const char *path, struct wti_tolerances *ret_tolerances,
 			struct wt_err *err);
-const struct wti_tolerance *wti_tolerances_find(const struct wti_tolerances *tolerances,
-						const char *key);
+/* For that occurrence of the value, from 1; NULL: the file does not have it. */
+const struct wti_tolerance *wti_tolerances_find_at(const struct wti_tolerances *tolerances,
+						   const char *key, uint64_t occurrence);
 
-/* Two runs by a file of tolerances: a table `outside` of the result, and how many values that are.
- */
+/* Two runs by a file of tolerances: tables `outside` and `not_compared` of the result. */
 struct wti_within {
 	uint64_t compared, outside;
-	uint64_t unknown;   /* the file does not have them */
-	uint64_t unsampled; /* of other bits, and there is nothing to compare them by */
+	uint64_t unknown;      /* the file does not have them */
+	uint64_t unsampled;    /* of other bits, and there is nothing to compare them by */
+	uint64_t not_compared; /* results and named values that only one run has */
+	uint64_t alone; /* calls that only one run has, or that computed from something else */
 };
 int wti_digits_within(const struct wti_digits_run runs[2], const struct wti_tolerances *tolerances,
 		      struct wt_result *result, struct wti_within *ret_within, struct wt_err *err);

@@ -34,6 +34,7 @@ struct wti_side {
 	uint64_t ended_count, left_out;
 	int64_t step;
 	struct wti_sampled *last; /* that samples may belong to */
+	bool any_line;
 	bool is_over;
 	int status;
 };
@@ -103,7 +104,7 @@ static uint64_t token_of(const struct wti_side *lane, const struct wti_item *ite
 {
 	const char *file = wti_file_name(wti_texts_at(lane->texts, item->file));
 	const uint32_t words[] = {item->callee, (uint32_t)XXH3_64bits(file, strlen(file)),
-				  item->line, item->is_call};
+				  lane->any_line ? 0 : item->line, item->is_call};
 
 	return XXH3_64bits_withSeed(words, sizeof(words), parent);
 }
@@ -431,7 +432,7 @@ static void take(struct wti_side *lane, const struct wt_event *event)
 
 /* ---- The window ------------------------------------------------------------------------------ */
 
-int wti_lane_open(const struct wt_trace *trace, size_t stream, uint32_t track,
+int wti_lane_open(const struct wt_trace *trace, size_t stream, uint32_t track, bool any_line,
 		  struct wti_word_ids *texts, struct wti_side **ret_lane, struct wt_err *err)
 {
 	static const char *const kinds[] = {"call_begin",   "call_end", "tensor",  "argument",
@@ -450,6 +451,7 @@ int wti_lane_open(const struct wt_trace *trace, size_t stream, uint32_t track,
 	query.kind_count = sizeof(kinds) / sizeof(kinds[0]);
 	query.track = name;
 	lane->texts = texts;
+	lane->any_line = any_line;
 	lane->step = -1;
 	r = wt_cursor_open(trace, &query, &lane->cursor, err);
 	if (r) {

@@ -33,7 +33,7 @@ struct wti_sampled {
 };
 
 struct wti_item {
-	uint64_t token; /* path, callee and site: calls that correspond have the same */
+	uint64_t token; /* path, callee, file and line: calls that correspond have the same */
 	uint32_t path;  /* interned: callees from the outermost call, as text */
 	uint32_t callee;
 	uint32_t file; /* interned */
@@ -66,8 +66,11 @@ const char *wti_file_name(const char *path);
 /* A file of a library or of Python itself: its lines tell a user nothing. */
 bool wti_is_library(const char *file);
 
-/* The track of that number of the stream of that number. */
-int wti_lane_open(const struct wt_trace *trace, size_t stream, uint32_t track,
+/*
+ * The track of that number of the stream of that number. `any_line`: calls correspond whatever
+ * their line, as those of a program and of its next version do.
+ */
+int wti_lane_open(const struct wt_trace *trace, size_t stream, uint32_t track, bool any_line,
 		  struct wti_word_ids *texts, struct wti_side **ret_lane, struct wt_err *err);
 void wti_lane_free(struct wti_side *lane);
 /* Reads until the window has `wanted` items, the run ends or the window is full. */

@@ -15,8 +15,7 @@ struct match {
 	struct wti_side *lanes[WTI_MERGE_RUNS_MAX];
 	unsigned runs;
 	struct wti_word_ids *texts;
-	wti_group_taker taker;
-	void *cookie;
+	const struct wti_match_how *how;
 	struct wti_divergence *divergence;
 	struct wti_match_run *about;
 	const struct wti_item *last; /* in common: only its names are used */
@@ -56,7 +55,7 @@ static int hand_over(struct match *match, struct wti_matched *group)
 		}
 		took(match, run, group->items[run]);
 	}
-	return match->taker(match->cookie, group);
+	return match->how->taker(match->how->cookie, group);
 }
 
 /* ---- While they agree ------------------------------------------------------------------------ */
@@ -195,6 +194,21 @@ static size_t cut_of(const struct match *match, unsigned lead, uint32_t *const *
 	return cut ? cut : count;
 }
 
+/* Items [from, to) of the run have no partner. */
+static int leave_alone(struct match *match, unsigned run, size_t from, size_t to)
+{
+	int r = 0;
+
+	match->divergence->unmatched += to - from;
+	for (size_t i = from; match->how->lone && i < to && !r; i++) {
+		const struct wti_item *item = wti_lane_at(match->lanes[run], i);
+
+		took(match, run, item);
+		r = match->how->lone(match->how->cookie, item, run);
+	}
+	return r;
+}
+
 static int take_window(struct match *match, unsigned lead, uint32_t *const *partner)
 {
 	size_t used[WTI_MERGE_RUNS_MAX] = {0};
@@ -206,14 +220,14 @@ static int take_window(struct match *match, unsigned lead, uint32_t *const *part
 		struct wti_matched group = {0};
 
 		group.items[lead] = wti_lane_at(match->lanes[lead], i);
-		for (unsigned run = lead + 1; run < match->runs; run++) {
+		for (unsigned run = lead + 1; run < match->runs && !r; run++) {
 			if (!has(match, run) || partner[run][i] == NONE)
 				continue;
-			match->divergence->unmatched += partner[run][i] - used[run];
+			r = leave_alone(match, run, used[run], partner[run][i]);
 			group.items[run] = wti_lane_at(match->lanes[run], partner[run][i]);
 			used[run] = partner[run][i] + 1;
 		}
-		r = hand_over(match, &group);
+		r = r ? r : hand_over(match, &group);
 		match->divergence->unmatched += group.found < match->runs;
 		match->divergence->common += group.found == match->runs;
 	}
@@ -223,8 +237,11 @@ static int take_window(struct match *match, unsigned lead, uint32_t *const *part
 		if (!has(match, run))
 			continue;
 		if (is_all && run != lead) { /* nothing of it has a partner any more */
-			match->divergence->unmatched += wti_lane_count(match->lanes[run]) - drop;
-			drop = wti_lane_count(match->lanes[run]);
+			size_t count = wti_lane_count(match->lanes[run]);
+			int failed = leave_alone(match, run, drop, count);
+
+			r = r ? r : failed;
+			drop = count;
 		}
 		wti_lane_drop(match->lanes[run], drop);
 	}
@@ -294,7 +311,7 @@ static int match_track(struct match *match, struct wt_trace *const *traces, size
 		if (track >= wt_reader_track_count(reader))
 			continue;
 		r = wti_lane_open(traces[run], stream, wt_reader_track_at(reader, track)->id,
-				  match->texts, &match->lanes[run], err);
+				  match->how->any_line, match->texts, &match->lanes[run], err);
 	}
 	if (!r)
 		r = match_lanes(match);
@@ -326,7 +343,7 @@ static size_t most(struct wt_trace *const *traces, unsigned runs, size_t stream,
 }
 
 int wti_match(struct wt_trace *const *traces, unsigned runs, struct wti_word_ids *texts,
-	      wti_group_taker taker, void *cookie, struct wti_divergence *ret_divergence,
+	      const struct wti_match_how *how, struct wti_divergence *ret_divergence,
 	      struct wti_match_run *ret_runs, struct wt_err *err)
 {
 	struct match *match = calloc(1, sizeof(*match));
@@ -337,8 +354,7 @@ int wti_match(struct wt_trace *const *traces, unsigned runs, struct wti_word_ids
 	if (match)
 		*match = (struct match){.runs = runs,
 					.texts = texts,
-					.taker = taker,
-					.cookie = cookie,
+					.how = how,
 					.divergence = ret_divergence,
 					.about = ret_runs};
 	for (size_t stream = 0; !r && stream < most(traces, runs, 0, false); stream++) {

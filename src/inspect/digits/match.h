@@ -34,6 +34,14 @@ struct wti_divergence {
 
 typedef int (*wti_group_taker)(void *cookie, const struct wti_matched *group);
 
+struct wti_match_how {
+	wti_group_taker taker;
+	/* Calls of a run other than the leading one that have no partner; NULL: only counted. */
+	int (*lone)(void *cookie, const struct wti_item *item, unsigned run);
+	void *cookie;
+	bool any_line; /* as of wti_lane_open() */
+};
+
 struct wti_match_run {
 	uint64_t items; /* that it has */
 	uint64_t unended;
@@ -45,7 +53,7 @@ struct wti_match_run {
 
 /* `traces`: NULL where a run could not be opened. `ret_runs` has an entry for each. */
 int wti_match(struct wt_trace *const *traces, unsigned runs, struct wti_word_ids *texts,
-	      wti_group_taker taker, void *cookie, struct wti_divergence *ret_divergence,
+	      const struct wti_match_how *how, struct wti_divergence *ret_divergence,
 	      struct wti_match_run *ret_runs, struct wt_err *err);
 
 #endif

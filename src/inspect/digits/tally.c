@@ -134,8 +134,7 @@ struct inputs {
 	unsigned mantissa; /* that the worst one had room for, on all its way */
 };
 
-/* Whether something is computed from the value: it is not only moved, compared or printed. */
-static bool is_used_by(const struct wti_item *item, const struct wti_sampled *input)
+bool wti_is_used_by(const struct wti_item *item, const struct wti_sampled *input)
 {
 	bool is_used = false;
 
@@ -159,7 +158,7 @@ static uint32_t maker_of(struct wti_book *tally, const struct wti_item *item,
 
 	if (!slot || !*slot)
 		return 0;
-	tally->nodes[*slot - 1].is_used |= is_used_by(item, value);
+	tally->nodes[*slot - 1].is_used |= wti_is_used_by(item, value);
 	return (uint32_t)*slot;
 }
 
@@ -208,8 +207,7 @@ static void add_node(struct wti_book *tally, const struct wti_item *item,
 	*slot = tally->node_count;
 }
 
-/* Out comes what went in: the value is still that of who made it. */
-static bool is_moved(const struct wti_item *item, const struct wti_sampled *output)
+bool wti_is_moved(const struct wti_item *item, const struct wti_sampled *output)
 {
 	for (size_t i = 0; i < item->value_count; i++) {
 		if (item->values[i].position >= 0 && item->values[i].hash == output->hash)
@@ -291,7 +289,7 @@ static void add_output(struct wti_book *tally, const struct wti_item *item,
 	if (measure->is_exact) /* rounded or counted: that gives no digits back */
 		return;
 	mark_recovered(tally, item, value, inputs, measure->norm, mantissa);
-	if (is_moved(item, value) || wti_is_access(wti_texts_at(tally->texts, item->callee)))
+	if (wti_is_moved(item, value) || wti_is_access(wti_texts_at(tally->texts, item->callee)))
 		return;
 	node.is_picked = node.out - node.in >= 1 && is_picked(tally, item, value);
 	if (site != NO_ROW && node.out - unit >= (mantissa + 1) / 4.)

@@ -127,6 +127,12 @@ double wti_tally_unit(const struct wti_book *tally, unsigned mantissa);
 void wti_value_key(const struct wti_word_ids *texts, const struct wti_item *item,
 		   const struct wti_sampled *value, char ret_key[WTI_VALUE_KEY_BYTES]);
 
+/* Something is computed from the value: it is not only moved, compared or printed. */
+bool wti_is_used_by(const struct wti_item *item, const struct wti_sampled *input);
+
+/* Out comes what went in: the value is still that of who made it. */
+bool wti_is_moved(const struct wti_item *item, const struct wti_sampled *output);
+
 /* Names of operations: the last word of the callee. */
 bool wti_is_addition(const char *callee);
 bool wti_is_product(const char *callee);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How far two correct runs may differ, as a file that other verbs take (docs/digits.md). */
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,11 +13,13 @@
 #include "base/json_read.h"
 #include "digits.h"
 #include "quantile.h"
+#include "tally.h"
 
 #define TOLERANCES_MAX ((size_t)1 << 20)
-#define FILE_BYTES_MAX ((size_t)16 << 20)
+#define FILE_BYTES_MAX ((size_t)64 << 20)
 #define FORMAT "wheeltap-tolerances"
 #define VERSION 1
+#define PART_WORTH .5
 
 void wti_tolerances_init(struct wti_tolerances *tolerances)
 {
@@ -42,20 +45,42 @@ static struct wti_tolerance *entry_of(struct wti_tolerances *tolerances, const c
 	return &tolerances->all[*slot - 1];
 }
 
-int wti_tolerances_add(struct wti_tolerances *tolerances, const char *key, double absolute,
-		       double relative, unsigned mantissa)
+/* "=loss @8": values 8 to 15 of that name. */
+static void key_at(const char *key, uint64_t occurrence, char ret_key[WTI_VALUE_KEY_BYTES])
+{
+	uint64_t first = occurrence ? (uint64_t)1 << (63 - __builtin_clzll(occurrence)) : 1;
+
+	snprintf(ret_key, WTI_VALUE_KEY_BYTES, "%.4000s @%" PRIu64, key, first);
+}
+
+static struct wti_tolerance *widen_by(struct wti_tolerances *tolerances, const char *key,
+				      double absolute, double relative, unsigned mantissa)
 {
 	struct wti_tolerance *one = entry_of(tolerances, key);
 
-	if (!one) {
-		tolerances->left_out++;
-		return tolerances->index.failed ? WT_E_NOMEM : 0;
-	}
+	if (!one)
+		return NULL;
 	one->absolute = fmax(one->absolute, absolute);
 	one->relative = fmax(one->relative, relative);
 	one->mantissa = mantissa;
 	one->values++;
-	return 0;
+	return one;
+}
+
+int wti_tolerances_add(struct wti_tolerances *tolerances, const char *key, double absolute,
+		       double relative, unsigned mantissa)
+{
+	const struct wti_tolerance *all = widen_by(tolerances, key, absolute, relative, mantissa);
+	char part[WTI_VALUE_KEY_BYTES];
+
+	if (all) {
+		key_at(key, all->values, part);
+		all = widen_by(tolerances, part, absolute, relative, mantissa);
+	}
+	if (all)
+		return 0;
+	tolerances->left_out++;
+	return tolerances->index.failed ? WT_E_NOMEM : 0;
 }
 
 /*
@@ -75,12 +100,35 @@ void wti_tolerances_widen(struct wti_tolerances *tolerances, double confidence)
 	}
 }
 
-const struct wti_tolerance *wti_tolerances_find(const struct wti_tolerances *tolerances,
-						const char *key)
+static const struct wti_tolerance *find(const struct wti_tolerances *tolerances, const char *key,
+					size_t bytes)
 {
-	const uint64_t *slot = wti_map_find_text(&tolerances->index, key, strlen(key));
+	const uint64_t *slot = wti_map_find_text(&tolerances->index, key, bytes);
 
 	return slot && *slot ? &tolerances->all[*slot - 1] : NULL;
+}
+
+const struct wti_tolerance *wti_tolerances_find_at(const struct wti_tolerances *tolerances,
+						   const char *key, uint64_t occurrence)
+{
+	const struct wti_tolerance *part;
+	char text[WTI_VALUE_KEY_BYTES];
+
+	key_at(key, occurrence, text);
+	part = find(tolerances, text, strlen(text));
+	return part ? part : find(tolerances, key, strlen(key));
+}
+
+/* Of a part that is hardly narrower than the whole the whole is enough. */
+static bool is_worth(const struct wti_tolerances *tolerances, const struct wti_map_entry *entry)
+{
+	const char *at = memrchr(entry->text, '@', entry->bytes);
+	const struct wti_tolerance *one = &tolerances->all[entry->value - 1], *all = NULL;
+
+	if (at > entry->text && at[-1] == ' ')
+		all = find(tolerances, entry->text, (size_t)(at - 1 - entry->text));
+	return !all || one->absolute < PART_WORTH * all->absolute ||
+	       one->relative < PART_WORTH * all->relative;
 }
 
 int wti_tolerances_write(const struct wti_tolerances *tolerances, const char *path,
@@ -108,7 +156,7 @@ int wti_tolerances_write(const struct wti_tolerances *tolerances, const char *pa
 		const struct wti_tolerance *one =
 			entry->value ? &tolerances->all[entry->value - 1] : NULL;
 
-		if (!one)
+		if (!one || !is_worth(tolerances, entry))
 			continue;
 		wti_json_key_n(&json, entry->text, entry->bytes);
 		wti_json_object(&json);

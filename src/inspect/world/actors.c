@@ -88,7 +88,7 @@ static void started(struct wti_effects_state *s, uint32_t child, uint32_t by_tid
 	s->fx->actors[child - 1].umask = actor->umask;
 	s->actor = (uint32_t)wti_map_get(&s->tid_of, by_tid);
 	s->stack = 0;
-	wti_model_act(s, child - 1, WTI_EFFECT_STARTED); /* named in wti_actors_finish() */
+	wti_world_act(s, child - 1, WTI_EFFECT_STARTED); /* named in wti_actors_finish() */
 }
 
 void wti_actors_waited(struct wti_effects_state *s)
@@ -189,7 +189,7 @@ static void count_status(struct wti_effects_state *s, const struct wti_actor *ac
 		return;
 	snprintf(word, sizeof(word), "%s %u", actor->status < 0 ? "signal" : "exit",
 		 (uint32_t)wti_magnitude(actor->status));
-	wti_model_add(s, thing, wti_model_call(s->fx, word), 1);
+	wti_world_add(s, thing, wti_world_call(s->fx, word), 1);
 }
 
 static void count_at_once(struct wti_effects_state *s, const struct wti_actor *actor,
@@ -199,7 +199,7 @@ static void count_at_once(struct wti_effects_state *s, const struct wti_actor *a
 	uint64_t known = most ? most->total : 0;
 
 	if (actor->at_once > known)
-		wti_model_add(s, thing, WTI_EFFECT_AT_ONCE, actor->at_once - known);
+		wti_world_add(s, thing, WTI_EFFECT_AT_ONCE, actor->at_once - known);
 }
 
 static void count_process(struct wti_effects_state *s, size_t index)
@@ -209,13 +209,13 @@ static void count_process(struct wti_effects_state *s, size_t index)
 
 	wti_buf_clear(&s->text);
 	wti_effects_role(s->fx, index, &s->text);
-	thing = wti_model_thing(s->fx, WTI_THING_PROCESS, wti_model_text(s->fx, &s->text),
-				wti_model_text(s->fx, &s->text));
+	thing = wti_world_thing(s->fx, WTI_THING_PROCESS, wti_world_text(s->fx, &s->text),
+				wti_world_text(s->fx, &s->text));
 	s->fx->actors[index].thing = thing + 1;
 	s->process = actor->parent; /* who started it, and is to blame */
 	s->stack = 0;
-	wti_model_add(s, thing, WTI_EFFECT_STARTED, 1);
-	wti_model_add(s, thing, WTI_EFFECT_THREADS, threads);
+	wti_world_add(s, thing, WTI_EFFECT_STARTED, 1);
+	wti_world_add(s, thing, WTI_EFFECT_THREADS, threads);
 	if (thing == UINT32_MAX)
 		return;
 	count_status(s, actor, thing);

@@ -55,7 +55,7 @@ static void add_files(struct wti_effects_state *s, uint32_t thing)
 {
 	s->process = 0;
 	s->stack = 0;
-	wti_model_add(s, thing, WTI_EFFECT_FILES, 1);
+	wti_world_add(s, thing, WTI_EFFECT_FILES, 1);
 }
 
 /* Members of crowds go to the thing that stands for all of them. */
@@ -72,8 +72,8 @@ static bool gather(struct wti_effects_state *s, struct wti_map *crowds, uint32_t
 		if (!members || *members < CROWD_MIN)
 			continue;
 		name_crowd(&s->text, s->fx->things[i].name);
-		crowd = wti_model_thing(s->fx, WTI_THING_FILE, wti_model_text(s->fx, &s->text),
-					wti_model_text(s->fx, &s->text));
+		crowd = wti_world_thing(s->fx, WTI_THING_FILE, wti_world_text(s->fx, &s->text),
+					wti_world_text(s->fx, &s->text));
 		if (crowd == UINT32_MAX || crowd < count)
 			continue;
 		into[i] = crowd;
@@ -83,7 +83,7 @@ static bool gather(struct wti_effects_state *s, struct wti_map *crowds, uint32_t
 	return any;
 }
 
-void wti_model_crowds(struct wti_effects_state *s)
+void wti_world_crowds(struct wti_effects_state *s)
 {
 	uint32_t count = (uint32_t)s->fx->thing_count;
 	uint32_t *into = malloc(2 * ((size_t)count + 1) * sizeof(*into));
@@ -103,7 +103,7 @@ void wti_model_crowds(struct wti_effects_state *s)
 	if (gather(s, &crowds, into, count)) {
 		for (uint32_t i = count; i < s->fx->thing_count; i++)
 			into[i] = i; /* there are no more crowds than members */
-		wti_model_join(s->fx, into);
+		wti_world_join(s->fx, into);
 	}
 	wti_map_release(&crowds);
 	free(into);

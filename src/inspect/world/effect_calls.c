@@ -22,7 +22,7 @@ static bool is_momentary(int64_t result)
 
 static uint32_t kernel_thing(struct wti_effects_state *s, const char *name)
 {
-	return wti_model_thing(s->fx, WTI_THING_KERNEL, name, name);
+	return wti_world_thing(s->fx, WTI_THING_KERNEL, name, name);
 }
 
 static uint32_t thing_by_class(struct wti_effects_state *s, const struct wti_described *what)
@@ -77,7 +77,7 @@ uint32_t wti_thing_at(struct wti_effects_state *s, const struct wti_syscall *cal
 		return wti_thing_of_fd(s, dirfd);
 	wti_buf_clear(&s->text);
 	wti_handles_path(&s->handles, s->pid, dirfd, text, &s->text);
-	thing = wti_thing_of_path(s, wti_model_text(s->fx, &s->text));
+	thing = wti_thing_of_path(s, wti_world_text(s->fx, &s->text));
 	if (thing != UINT32_MAX && wti_syscall_place(call, (int32_t)path, 0, &text))
 		set_place(s, &s->fx->things[thing], text);
 	return thing;
@@ -123,7 +123,7 @@ static uint32_t new_effect(struct wti_effects_state *s, const struct wti_syscall
 		snprintf(text, sizeof(text), "%s %u", name, number);
 	else
 		snprintf(text, sizeof(text), "%s", name);
-	return wti_model_call(s->fx, text);
+	return wti_world_call(s->fx, text);
 }
 
 /* Whoever is killed in such a call does not come again, and has reached out all the same. */
@@ -175,16 +175,16 @@ void wti_effect_of_call(struct wti_effects_state *s, const struct wti_syscall *c
 	if (doing.thing == UINT32_MAX)
 		return; /* beyond the ceiling: it is counted */
 	effect = call_effect(s, call);
-	wti_model_add(s, doing.thing, effect, 1);
-	wti_model_stage(s, doing.thing, effect);
+	wti_world_add(s, doing.thing, effect, 1);
+	wti_world_stage(s, doing.thing, effect);
 	if (is_by_path(what) && (call->result >= 0 || call->result == -ENOENT))
 		wti_searches_look(s, doing.thing, call->result >= 0);
 	if (call->flags & WT_SYSCALL_UNFINISHED || call->result < 0) {
-		wti_model_act(s, doing.thing, effect);
+		wti_world_act(s, doing.thing, effect);
 		return;
 	}
 	if (row && row->act)
 		row->act(&doing);
-	wti_model_act(s, wti_thing_now(s->fx, doing.thing),
+	wti_world_act(s, wti_thing_now(s->fx, doing.thing),
 		      doing.effect == UINT32_MAX ? effect : doing.effect);
 }

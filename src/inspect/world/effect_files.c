@@ -31,7 +31,7 @@ uint32_t wti_thing_of_path(struct wti_effects_state *s, const char *path)
 		return (uint32_t)*slot - 1;
 	wti_buf_init(&name, 8192);
 	type = wti_names_path(&s->names, path, s->pid, &name);
-	thing = wti_model_thing(s->fx, type, wti_model_text(s->fx, &name), path);
+	thing = wti_world_thing(s->fx, type, wti_world_text(s->fx, &name), path);
 	wti_buf_release(&name);
 	if (slot && thing != UINT32_MAX)
 		*slot = thing + 1;
@@ -51,8 +51,8 @@ uint32_t wti_thing_of_program(struct wti_effects_state *s, struct wt_text path, 
 		wti_buf_text(&raw, thing == UINT32_MAX ? "?" : s->fx->things[thing].raw);
 	}
 	wti_buf_clear(&s->text);
-	wti_names_program(&s->names, wti_model_text(s->fx, &raw), s->pid, &s->text);
-	thing = wti_model_thing(s->fx, WTI_THING_PROGRAM, wti_model_text(s->fx, &s->text),
+	wti_names_program(&s->names, wti_world_text(s->fx, &raw), s->pid, &s->text);
+	thing = wti_world_thing(s->fx, WTI_THING_PROGRAM, wti_world_text(s->fx, &s->text),
 				wti_buf_cstr(&raw));
 	wti_buf_release(&raw);
 	return thing;
@@ -67,11 +67,11 @@ static uint32_t thing_of_socket(struct wti_effects_state *s, const struct wti_ha
 	if (handle->name || !address) {
 		const char *name = handle->name ? handle->name : "socket";
 
-		return wti_model_thing(s->fx, WTI_THING_CHANNEL, name, name);
+		return wti_world_thing(s->fx, WTI_THING_CHANNEL, name, name);
 	}
 	wti_buf_clear(&s->text);
 	type = wti_names_peer(&s->names, address, s->pid, &s->text);
-	return wti_model_thing(s->fx, type, wti_model_text(s->fx, &s->text), address);
+	return wti_world_thing(s->fx, type, wti_world_text(s->fx, &s->text), address);
 }
 
 static uint32_t thing_of_before(struct wti_effects_state *s, uint32_t number)
@@ -80,7 +80,7 @@ static uint32_t thing_of_before(struct wti_effects_state *s, uint32_t number)
 	char text[32];
 
 	snprintf(text, sizeof(text), "descriptor %u", number);
-	return wti_model_thing(s->fx, WTI_THING_CONSOLE, number < 3 ? names[number] : text, text);
+	return wti_world_thing(s->fx, WTI_THING_CONSOLE, number < 3 ? names[number] : text, text);
 }
 
 static uint32_t thing_of_handle(struct wti_effects_state *s, const struct wti_handle *handle)
@@ -93,7 +93,7 @@ static uint32_t thing_of_handle(struct wti_effects_state *s, const struct wti_ha
 	case WTI_HANDLE_BEFORE:
 		return thing_of_before(s, handle->before);
 	default:
-		return wti_model_thing(s->fx, WTI_THING_CHANNEL,
+		return wti_world_thing(s->fx, WTI_THING_CHANNEL,
 				       handle->name ? handle->name : "pipe",
 				       handle->name ? handle->name : "pipe");
 	}
@@ -124,7 +124,7 @@ static void made_as_temp(struct wti_doing *d, unsigned path, int32_t dirfd)
 		return;
 	wti_buf_clear(&s->text);
 	wti_handles_path(&s->handles, s->pid, dirfd, text, &s->text);
-	wti_names_temp(&s->names, wti_model_text(s->fx, &s->text));
+	wti_names_temp(&s->names, wti_world_text(s->fx, &s->text));
 }
 
 /* ---- Opening and closing --------------------------------------------------------------------- */
@@ -184,7 +184,7 @@ static void act_open(struct wti_doing *d)
 	d->s->fx->things[d->thing].is_made_alone |=
 		(flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
 	d->s->fx->things[d->thing].is_opened_to_write |= may_write;
-	wti_model_add(d->s, d->thing, WTI_EFFECT_OPENED, 1);
+	wti_world_add(d->s, d->thing, WTI_EFFECT_OPENED, 1);
 	d->effect = WTI_EFFECT_OPENED;
 	if (is_new && may_write)
 		wti_did(d, WTI_EFFECT_MADE, 1);
@@ -245,7 +245,7 @@ void wti_effect_left_open(struct wti_effects_state *s, uint32_t pid)
 			continue;
 		thing = wti_thing_of_fd(s, (int32_t)fd);
 		s->stack = 0;
-		wti_model_add(s, thing, WTI_EFFECT_LEFT_OPEN, 1);
+		wti_world_add(s, thing, WTI_EFFECT_LEFT_OPEN, 1);
 	}
 }
 
@@ -272,7 +272,7 @@ static void written(struct wti_doing *d, int32_t fd)
 	changed_unknown(d, handle);
 	if (handle && handle->attached & MAY_CHANGE) {
 		handle->attached &= ~MAY_CHANGE;
-		wti_model_add(d->s, d->thing, WTI_EFFECT_CHANGED, 1);
+		wti_world_add(d->s, d->thing, WTI_EFFECT_CHANGED, 1);
 	}
 	d->s->fx->things[d->thing].is_dirty = !(handle && handle->flags & O_SYNC);
 	wti_did(d, WTI_EFFECT_WRITTEN_BYTES, (uint64_t)d->call->result);
@@ -293,7 +293,7 @@ static void copied(struct wti_doing *d, unsigned from, unsigned to)
 {
 	uint32_t source = wti_thing_of_fd(d->s, arg(d, from));
 
-	wti_model_add(d->s, source, WTI_EFFECT_READ_BYTES, (uint64_t)d->call->result);
+	wti_world_add(d->s, source, WTI_EFFECT_READ_BYTES, (uint64_t)d->call->result);
 	d->thing = wti_thing_of_fd(d->s, arg(d, to));
 	if (d->thing != UINT32_MAX)
 		written(d, arg(d, to));
@@ -321,7 +321,7 @@ static void prepare_sync(struct wti_doing *d)
 		return;
 	wti_buf_init(&name, 8192);
 	wti_buf_printf(&name, "%s/.", d->s->fx->things[d->thing].name);
-	d->thing = wti_model_thing(d->s->fx, WTI_THING_FILE, wti_model_text(d->s->fx, &name),
+	d->thing = wti_world_thing(d->s->fx, WTI_THING_FILE, wti_world_text(d->s->fx, &name),
 				   d->s->fx->things[d->thing].raw);
 	wti_buf_release(&name);
 }
@@ -343,7 +343,7 @@ static void act_truncate(struct wti_doing *d)
 static void prepare_map(struct wti_doing *d)
 {
 	if (d->call->args[3] & MAP_ANONYMOUS || arg(d, 4) < 0)
-		d->thing = wti_model_thing(d->s->fx, WTI_THING_KERNEL, "memory", "memory");
+		d->thing = wti_world_thing(d->s->fx, WTI_THING_KERNEL, "memory", "memory");
 	else
 		d->thing = wti_thing_of_fd(d->s, arg(d, 4));
 }
@@ -374,7 +374,7 @@ static void renamed(struct wti_doing *d, uint32_t from, uint32_t to)
 	d->thing = to;
 	wti_did(d, WTI_EFFECT_REPLACED, 1);
 	if (fx->things[from].is_dirty)
-		wti_model_add(d->s, to, WTI_EFFECT_UNSYNCED, 1);
+		wti_world_add(d->s, to, WTI_EFFECT_UNSYNCED, 1);
 	fx->things[to].is_dirty = false;
 	fx->things[to].via = fx->things[from].name;
 	if (fx->things[from].place && !fx->things[to].place) { /* it was written there */
@@ -383,7 +383,7 @@ static void renamed(struct wti_doing *d, uint32_t from, uint32_t to)
 	}
 	if (fx->things[from].permissions)
 		fx->things[to].permissions = fx->things[from].permissions;
-	wti_model_move(d->s, from, to);
+	wti_world_move(d->s, from, to);
 	fx->things[from].is_dirty = false;
 	fx->things[from].moved_to = to + 1;
 }
@@ -464,7 +464,7 @@ static void act_link(struct wti_doing *d)
 static void act_symlink(struct wti_doing *d)
 {
 	begin_anew(d);
-	wti_model_add(d->s, d->thing, WTI_EFFECT_SYMLINKED, 1);
+	wti_world_add(d->s, d->thing, WTI_EFFECT_SYMLINKED, 1);
 	wti_did(d, WTI_EFFECT_MADE, 1);
 }
 

@@ -59,7 +59,7 @@ static void prepare_peer(struct wti_doing *d, uint64_t address)
 	if (piece && wti_address_text(piece->data, piece->bytes, &text)) {
 		wti_buf_clear(&d->s->text);
 		type = wti_names_peer(&d->s->names, wti_buf_cstr(&text), d->s->pid, &d->s->text);
-		d->thing = wti_model_thing(d->s->fx, type, wti_model_text(d->s->fx, &d->s->text),
+		d->thing = wti_world_thing(d->s->fx, type, wti_world_text(d->s->fx, &d->s->text),
 					   wti_buf_cstr(&text));
 	}
 	wti_buf_release(&text);
@@ -125,12 +125,12 @@ static void act_receive(struct wti_doing *d)
 /* How often one waits depends on who comes first: as little to be compared as a pipe. */
 static void prepare_waiting(struct wti_doing *d)
 {
-	d->thing = wti_model_thing(d->s->fx, WTI_THING_CHANNEL, "waiting", "waiting");
+	d->thing = wti_world_thing(d->s->fx, WTI_THING_CHANNEL, "waiting", "waiting");
 }
 
 static void prepare_random(struct wti_doing *d)
 {
-	d->thing = wti_model_thing(d->s->fx, WTI_THING_KERNEL, "random numbers", "random numbers");
+	d->thing = wti_world_thing(d->s->fx, WTI_THING_KERNEL, "random numbers", "random numbers");
 }
 
 static void act_wait4(struct wti_doing *d)

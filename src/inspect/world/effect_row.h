@@ -37,7 +37,7 @@ extern const size_t wti_effect_other_row_count;
 /* It happened: counted, and in the order it stands for the call. */
 static inline void wti_did(struct wti_doing *d, uint32_t effect, uint64_t amount)
 {
-	wti_model_add(d->s, d->thing, effect, amount);
+	wti_world_add(d->s, d->thing, effect, amount);
 	if (effect != WTI_EFFECT_READ_BYTES)
 		d->effect = effect;
 }

@@ -72,7 +72,7 @@ static int begin(void *opaque, const struct wt_trace *trace, const void *options
 		return wti_err(err, WT_E_ARG, "effects needs a place for what it learns");
 	s->options = *(const struct wti_effects_options *)options;
 	s->fx = &state->fx;
-	wti_model_init(s->fx);
+	wti_world_init(s->fx);
 	s->fx->arch = "";
 	wti_map_init(&s->raw_names, RAW_NAMES_MAX);
 	wti_map_init(&s->actor_of, TRACKS_MAX);
@@ -130,7 +130,7 @@ static void take_stage(struct wti_effects_state *s, struct wt_text stage)
 static void forget_steps(struct wti_effects_state *s)
 {
 	s->fx->step_count = s->fx->step_number_count = 0;
-	wti_model_end_step(s, false);
+	wti_world_end_step(s, false);
 	for (size_t i = 0; i < s->fx->actor_count; i++)
 		for (size_t j = s->fx->actors[i].act_count; j && s->fx->actors[i].acts[j - 1].step;
 		     j--)
@@ -145,7 +145,7 @@ static void take_steps(struct wti_effects_state *s, const struct wt_event *event
 		forget_steps(s);
 	if (!(change & WTI_STEP_BEGINS))
 		return;
-	wti_model_end_step(s, true);
+	wti_world_end_step(s, true);
 	if (change & WTI_STEP_ENDS) {
 		keep_time(s->fx, event->time_ns - s->step_began_ns);
 		s->fx->whole_count++;
@@ -172,7 +172,7 @@ static void end_steps(struct wti_effects_state *s)
 {
 	if (!wti_leader_steps(&s->leader))
 		forget_steps(s);
-	wti_model_end_step(s, false);
+	wti_world_end_step(s, false);
 	s->fx->step_count = wti_leader_steps(&s->leader);
 	s->fx->has_start = s->leader.had_start;
 }
@@ -266,9 +266,9 @@ static void take_function(struct wti_effects_state *s, const struct wt_event *ev
 	wti_buf_append(&s->text, name.data, name.bytes);
 	s->process = 0;
 	s->stack = 0;
-	wti_model_add(s,
-		      wti_model_thing(s->fx, WTI_THING_FUNCTION, wti_model_text(s->fx, &s->text),
-				      wti_model_text(s->fx, &s->text)),
+	wti_world_add(s,
+		      wti_world_thing(s->fx, WTI_THING_FUNCTION, wti_world_text(s->fx, &s->text),
+				      wti_world_text(s->fx, &s->text)),
 		      WTI_EFFECT_CALLED, 1);
 }
 
@@ -280,7 +280,7 @@ static int take_counter(struct wti_effects_state *s, const struct wt_event *even
 	(void)err;
 	wti_buf_clear(&s->text);
 	wti_buf_append(&s->text, name.data, name.bytes);
-	wti_model_value(s->fx, wti_model_text(s->fx, &s->text),
+	wti_world_value(s->fx, wti_world_text(s->fx, &s->text),
 			wt_event_f64(event, WT_COUNTER_FIELD_VALUE), true);
 	return 0;
 }
@@ -297,7 +297,7 @@ static int take_state(struct wti_effects_state *s, const struct wt_event *event,
 	wti_buf_clear(&s->text);
 	wti_buf_printf(&s->text, "%.*s.%.*s", (int)owner.bytes, owner.data, (int)name.bytes,
 		       name.data);
-	wti_model_value(s->fx, wti_model_text(s->fx, &s->text),
+	wti_world_value(s->fx, wti_world_text(s->fx, &s->text),
 			type == WT_VALUE_TYPE_FLOAT
 				? wt_event_f64(event, WT_STATE_FIELD_NEW)
 				: (double)wt_event_i64(event, WT_STATE_FIELD_NEW),
@@ -449,9 +449,9 @@ static int finish(void *opaque, struct wt_result *result, struct wt_err *err)
 	wti_actors_finish(s);
 	end_steps(s);
 	wti_searches_drop(s->fx);
-	wti_model_temporary(s);
-	wti_model_crowds(s);
-	wti_model_finish(s->fx);
+	wti_world_temporary(s);
+	wti_world_crowds(s);
+	wti_world_finish(s->fx);
 	s->fx->duration_ns = s->last_ns > s->first_ns ? s->last_ns - s->first_ns : 0;
 	if (ran_out(s))
 		return wti_err(err, WT_E_NOMEM, "out of memory for what the run did");

@@ -21,14 +21,14 @@
 #define MOVES_MAX 8
 #define VALUES_MAX (1u << 14)
 
-const char *wti_model_text(struct wti_effects *fx, struct wti_buf *text)
+const char *wti_world_text(struct wti_effects *fx, struct wti_buf *text)
 {
 	if (wti_buf_status(text) == WT_E_NOMEM)
 		fx->failed = WT_E_NOMEM;
 	return wti_buf_cstr(text);
 }
 
-void wti_model_init(struct wti_effects *fx)
+void wti_world_init(struct wti_effects *fx)
 {
 	*fx = (struct wti_effects){0};
 	wti_arena_init(&fx->arena, TEXT_MAX);
@@ -89,7 +89,7 @@ static uint64_t *thing_slot(struct wti_effects *fx, enum wti_thing_type type, co
 	return wti_map_text(&fx->thing_index, key, bytes + 1);
 }
 
-uint32_t wti_model_thing(struct wti_effects *fx, enum wti_thing_type type, const char *name,
+uint32_t wti_world_thing(struct wti_effects *fx, enum wti_thing_type type, const char *name,
 			 const char *raw)
 {
 	char memory[NAME_MAX_BYTES + 1];
@@ -141,7 +141,7 @@ uint32_t wti_thing_now(const struct wti_effects *fx, uint32_t thing)
 	return thing;
 }
 
-uint32_t wti_model_call(struct wti_effects *fx, const char *name)
+uint32_t wti_world_call(struct wti_effects *fx, const char *name)
 {
 	uint64_t *slot = wti_map_text(&fx->calls, name, strlen(name));
 
@@ -250,7 +250,7 @@ static void touch(struct wti_effects_state *s, uint32_t index)
 	s->touched[s->touched_count++] = index;
 }
 
-void wti_model_add(struct wti_effects_state *s, uint32_t thing, uint32_t effect, uint64_t amount)
+void wti_world_add(struct wti_effects_state *s, uint32_t thing, uint32_t effect, uint64_t amount)
 {
 	uint32_t index = thing == UINT32_MAX || effect == UINT32_MAX
 				 ? UINT32_MAX
@@ -277,7 +277,7 @@ void wti_model_add(struct wti_effects_state *s, uint32_t thing, uint32_t effect,
 		add_site(tally, s->stack, amount);
 }
 
-void wti_model_stage(struct wti_effects_state *s, uint32_t thing, uint32_t effect)
+void wti_world_stage(struct wti_effects_state *s, uint32_t thing, uint32_t effect)
 {
 	char key[WTI_STAGE_BYTES + 64];
 	uint64_t *count;
@@ -292,7 +292,7 @@ void wti_model_stage(struct wti_effects_state *s, uint32_t thing, uint32_t effec
 		s->fx->left_out_count++;
 }
 
-void wti_model_end_step(struct wti_effects_state *s, bool is_whole)
+void wti_world_end_step(struct wti_effects_state *s, bool is_whole)
 {
 	for (size_t i = 0; i < s->touched_count; i++) {
 		struct wti_tally *tally = &s->fx->tallies[s->touched[i]];
@@ -315,7 +315,7 @@ void wti_model_end_step(struct wti_effects_state *s, bool is_whole)
 	s->touched_count = 0;
 }
 
-void wti_model_finish(struct wti_effects *fx)
+void wti_world_finish(struct wti_effects *fx)
 {
 	for (size_t i = 0; i < fx->tally_count; i++)
 		if (fx->tallies[i].step_count < fx->whole_count ||
@@ -355,7 +355,7 @@ static void move_tally(struct wti_effects_state *s, uint32_t index, uint32_t to)
 }
 
 /* Its making is no event of its own: it was made to be renamed. */
-void wti_model_move(struct wti_effects_state *s, uint32_t from, uint32_t to)
+void wti_world_move(struct wti_effects_state *s, uint32_t from, uint32_t to)
 {
 	uint32_t index = s->fx->things[from].first_tally;
 
@@ -431,7 +431,7 @@ static void merge_things(struct wti_effects *fx, uint32_t from, uint32_t to)
 }
 
 /* Only what both had: several at once are cheaper than one by one. */
-bool wti_model_join(struct wti_effects *fx, uint32_t *into)
+bool wti_world_join(struct wti_effects *fx, uint32_t *into)
 {
 	for (uint32_t i = 0; i < fx->thing_count; i++) {
 		if (into[i] == i)
@@ -486,7 +486,7 @@ static void add_finite(struct wti_value *it, double value)
 	it->finite_count++;
 }
 
-void wti_model_value(struct wti_effects *fx, const char *name, double value, bool is_counter)
+void wti_world_value(struct wti_effects *fx, const char *name, double value, bool is_counter)
 {
 	uint64_t *slot = wti_map_text(&fx->value_index, name, strlen(name));
 	struct wti_value *it;
@@ -519,7 +519,7 @@ void wti_model_value(struct wti_effects *fx, const char *name, double value, boo
 
 /* ---- Acts ------------------------------------------------------------------------------------ */
 
-void wti_model_act(struct wti_effects_state *s, uint32_t thing, uint32_t effect)
+void wti_world_act(struct wti_effects_state *s, uint32_t thing, uint32_t effect)
 {
 	struct wti_actor *actor = s->actor ? &s->fx->actors[s->actor - 1] : NULL;
 

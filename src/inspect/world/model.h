@@ -51,30 +51,30 @@ struct wti_effects_state {
 /* ---- Storage (model.c) ----------------------------------------------------------------------- */
 
 /* What stands in `text`; that memory ran out for it is remembered. */
-const char *wti_model_text(struct wti_effects *fx, struct wti_buf *text);
-void wti_model_init(struct wti_effects *fx);
+const char *wti_world_text(struct wti_effects *fx, struct wti_buf *text);
+void wti_world_init(struct wti_effects *fx);
 /* Index of the thing of that name; made if absent. UINT32_MAX: beyond the ceiling. */
-uint32_t wti_model_thing(struct wti_effects *fx, enum wti_thing_type type, const char *name,
+uint32_t wti_world_thing(struct wti_effects *fx, enum wti_thing_type type, const char *name,
 			 const char *raw);
 /* Index of a system call's name, as an effect. */
-uint32_t wti_model_call(struct wti_effects *fx, const char *name);
-void wti_model_add(struct wti_effects_state *s, uint32_t thing, uint32_t effect, uint64_t amount);
+uint32_t wti_world_call(struct wti_effects *fx, const char *name);
+void wti_world_add(struct wti_effects_state *s, uint32_t thing, uint32_t effect, uint64_t amount);
 /* A call about that thing, for the stage that the program is in. */
-void wti_model_stage(struct wti_effects_state *s, uint32_t thing, uint32_t effect);
+void wti_world_stage(struct wti_effects_state *s, uint32_t thing, uint32_t effect);
 /* What was done to `from` was done to `to`, as that is what it is called now. */
-void wti_model_move(struct wti_effects_state *s, uint32_t from, uint32_t to);
+void wti_world_move(struct wti_effects_state *s, uint32_t from, uint32_t to);
 /* The step is over (or the run): its counts go into the tallies. */
-void wti_model_end_step(struct wti_effects_state *s, bool is_whole);
-void wti_model_act(struct wti_effects_state *s, uint32_t thing, uint32_t effect);
-void wti_model_value(struct wti_effects *fx, const char *name, double value, bool is_counter);
+void wti_world_end_step(struct wti_effects_state *s, bool is_whole);
+void wti_world_act(struct wti_effects_state *s, uint32_t thing, uint32_t effect);
+void wti_world_value(struct wti_effects *fx, const char *name, double value, bool is_counter);
 /* Each thing becomes the one whose index stands in its place. False: out of memory. */
-bool wti_model_join(struct wti_effects *fx, uint32_t *into);
+bool wti_world_join(struct wti_effects *fx, uint32_t *into);
 /* Files that were temporary, whatever they were called, are called <temp> (temporary.c). */
-void wti_model_temporary(struct wti_effects_state *s);
+void wti_world_temporary(struct wti_effects_state *s);
 /* Many files of a folder that are alike become one thing (crowds.c). */
-void wti_model_crowds(struct wti_effects_state *s);
+void wti_world_crowds(struct wti_effects_state *s);
 /* Steps at which nothing happened count too. */
-void wti_model_finish(struct wti_effects *fx);
+void wti_world_finish(struct wti_effects *fx);
 
 /* ---- Who (actors.c) -------------------------------------------------------------------------- */
 

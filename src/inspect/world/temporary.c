@@ -58,11 +58,11 @@ static const char *rename_thing(struct wti_effects_state *s, uint32_t thing)
 	wti_buf_clear(&s->text);
 	wti_buf_append(&s->text, old, (size_t)(part - old));
 	wti_buf_printf(&s->text, "<temp>%s", dot ? dot : "");
-	name = wti_arena_text(&fx->arena, wti_model_text(fx, &s->text), s->text.bytes);
+	name = wti_arena_text(&fx->arena, wti_world_text(fx, &s->text), s->text.bytes);
 	return name && wti_effects_rename(fx, thing, name) ? name : NULL;
 }
 
-void wti_model_temporary(struct wti_effects_state *s)
+void wti_world_temporary(struct wti_effects_state *s)
 {
 	struct wti_effects *fx = s->fx;
 	struct wti_map renamed; /* old name, by its address: the new one's */

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The verb `model`: files of saved parameters, of any format. */
+#include <string.h>
+
+#include "base/err.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/front.h"
+#include "cli/report.h"
+#include "cli/verb.h"
+#include "runs/model/actions.h"
+#include "runs/model/verify.h"
+#include "show/verdict.h"
+
+#define PAGE_MAX ((size_t)256 << 20)
+
+struct model_options {
+	bool json;
+	const char *output;
+	const char *html;
+	const char *to;
+	const char *manifest;
+	const char *fail_on;
+};
+
+static const struct model_options defaults = {.fail_on = "error"};
+
+/* What an action gets. */
+struct request {
+	const struct model_options *options;
+	const struct wti_front *front;
+	char **arguments;
+	struct wt_result *result;
+};
+
+struct action {
+	const char *name;
+	const char *takes;
+	size_t arguments;
+	bool judges; /* findings at or above --fail-on give 1; of others a status of findings does
+		      */
+	int (*run)(const struct request *request, struct wt_err *err);
+};
+
+/* ---- Actions -------------------------------------------------------------------------------- */
+
+static int save_page(const char *path, const struct wt_result *result, struct wt_err *err)
+{
+	struct wti_buf out;
+	int r;
+
+	wti_buf_init(&out, PAGE_MAX);
+	wti_show_page(&out, result);
+	r = wti_buf_status(&out);
+	r = r ? wti_err(err, r, "the page would be too large")
+	      : wti_file_replace(path, out.data, out.bytes, err);
+	wti_buf_release(&out);
+	return r;
+}
+
+static int inspect(const struct request *request, struct wt_err *err)
+{
+	const char *html = request->options->html;
+	int r = wti_model_inspect(request->front, request->arguments[0], html, request->result,
+				  err);
+
+	return r || !html ? r : save_page(html, request->result, err);
+}
+
+static int verify(const struct request *request, struct wt_err *err)
+{
+	const struct wti_model_verify_options options = {.manifest = request->options->manifest};
+
+	return wti_model_verify(request->front, request->arguments[0], &options, request->result,
+				err);
+}
+
+static int diff(const struct request *request, struct wt_err *err)
+{
+	return wti_model_diff(request->front, request->arguments[0], request->arguments[1],
+			      request->result, err);
+}
+
+static int convert(const struct request *request, struct wt_err *err)
+{
+	return wti_model_convert(request->front, request->arguments[0], request->arguments[1],
+				 request->options->to, request->result, err);
+}
+
+static int manifest(const struct request *request, struct wt_err *err)
+{
+	return wti_model_manifest(request->front, request->arguments[0], request->options->output,
+				  request->result, err);
+}
+
+static const struct action actions[] = {
+	{"inspect", "a model", 1, false, inspect},
+	{"verify", "a model", 1, true, verify},
+	{"diff", "two models", 2, false, diff},
+	{"convert", "a model and the file to write", 2, false, convert},
+	{"manifest", "a model", 1, false, manifest},
+};
+
+#define ACTIONS (sizeof(actions) / sizeof(actions[0]))
+
+static const struct action *find_action(const char *word, size_t count, struct wt_err *err)
+{
+	const char *names[ACTIONS];
+	const char *near;
+
+	for (size_t i = 0; i < ACTIONS; i++) {
+		names[i] = actions[i].name;
+		if (strcmp(actions[i].name, word))
+			continue;
+		if (count == actions[i].arguments)
+			return &actions[i];
+		wti_err(err, WT_E_ARG, "`model %s` takes %s", word, actions[i].takes);
+		return NULL;
+	}
+	near = wti_suggest(word, names, ACTIONS);
+	wti_err(err, WT_E_ARG,
+		"no action '%s'%s%s%s; there are inspect, verify, diff, convert and manifest", word,
+		near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+	return NULL;
+}
+
+/* ---- The verb ------------------------------------------------------------------------------- */
+
+static int exit_code(const struct action *action, const struct model_options *options,
+		     const struct wt_result *result)
+{
+	bool has_findings = action->judges ? wti_verdict_any_fails(result, options->fail_on)
+					   : result->status && !strcmp(result->status, "findings");
+
+	return has_findings ? WTI_EXIT_FINDINGS : WTI_EXIT_CLEAN;
+}
+
+static int run(const void *opaque, char **arguments, size_t count)
+{
+	const struct model_options *options = opaque;
+	struct wt_err err = {.offset = -1};
+	const struct action *action = find_action(arguments[0], count - 1, &err);
+	struct wti_progress progress;
+	struct wti_front front;
+	struct wt_result result;
+	struct request request = {options, &front, arguments + 1, &result};
+	int code;
+
+	if (!action)
+		return wti_report_error("model", options->json, &err);
+	front = wti_front_here(&progress);
+	wt_result_init(&result, "model");
+	if (action->run(&request, &err))
+		code = wti_report_error("model", options->json, &err);
+	else
+		code = wti_report_result(&result, options->json,
+					 exit_code(action, options, &result));
+	wt_result_release(&result);
+	return code;
+}
+
+#define OFFSET(member) offsetof(struct model_options, member)
+
+static const struct wti_option options[] = {
+	{"manifest", 0, WTI_OPT_TEXT, "FILE", NULL,
+	 "verify: compare with this manifest; default: FILE.manifest.json, if there is one",
+	 OFFSET(manifest)},
+	{"output", 'o', WTI_OPT_TEXT, "FILE", NULL,
+	 "manifest: write to this file; default: beside the model", OFFSET(output)},
+	{"to", 0, WTI_OPT_TEXT, "FORMAT", NULL,
+	 "convert: the format to write; default: what the end of the file name says", OFFSET(to)},
+	{"html", 0, WTI_OPT_TEXT, "FILE", NULL,
+	 "inspect: also write a page with a histogram of each tensor", OFFSET(html)},
+	{"fail-on", 0, WTI_OPT_CHOICE, "SEVERITY", WTI_FAIL_ON,
+	 "verify: least severity of findings that gives exit status 1; default error",
+	 OFFSET(fail_on)},
+	WTI_OPTION_JSON(struct model_options, json),
+	WTI_OPTIONS_END,
+};
+
+const struct wti_verb wti_verb_model = {
+	.name = "model",
+	.arguments = "inspect|verify|diff|convert|manifest FILE [FILE]",
+	.summary = "inspect, verify, compare and convert saved models",
+	.description =
+		"Reads files of saved parameters by what they contain, whatever their names. "
+		"Nothing "
+		"in a file is ever executed, and a file is read in blocks: its size does not "
+		"matter. "
+		"docs/model.md lists the formats.\n\n"
+		"inspect lists tensors with types, shapes, statistics and digests, and the "
+		"canonical "
+		"digest of the model, which is the same in every format.\n\n"
+		"verify checks in layers: the structure of the file, its hash and its tensors "
+		"against a manifest, NaN and infinity, dead and equal units, weights that were "
+		"never "
+		"trained. What could not be checked is NOT MEASURED.\n\n"
+		"diff compares two models tensor by tensor, across formats: how many elements "
+		"differ, by how many steps (ULP), how far, and where first.\n\n"
+		"convert writes a model in another format. manifest writes down the SHA-256 of "
+		"every "
+		"file and tensor, which verify compares later.\n\n"
+		"Exit status: 0 clean, 1 findings or differences, 2 usage, 3 the file is damaged "
+		"or "
+		"of no known format.",
+	.examples = "wheeltap model inspect model.safetensors\tits tensors\n"
+		    "wheeltap model manifest model.safetensors\tkeep what it is\n"
+		    "wheeltap model verify model.safetensors\tis it still the same\n"
+		    "wheeltap model diff old.safetensors new.safetensors\twhat changed",
+	.options = options,
+	.options_bytes = sizeof(struct model_options),
+	.defaults = &defaults,
+	.arguments_min = 2,
+	.arguments_max = 3,
+	.group = "judge",
+	.run = run,
+};

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the elements themselves give away: NaN, dead units, initial values. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <wheeltap/kinds.h>
+
+#include "base/err.h"
+#include "runs/model/verify.h"
+
+#define WANTED (WTI_MODEL_HASH | WTI_MODEL_STATISTICS | WTI_MODEL_UNITS)
+
+/* Types that weights have: integers are tables, masks and counters. */
+static bool is_float(const struct wti_model_tensor *tensor)
+{
+	return tensor->dtype >= WT_DTYPE_F16;
+}
+
+/* ---- NaN and infinity ----------------------------------------------------------------------- */
+
+int wti_layer_values(struct wti_model_verifying *verifying, struct wt_err *err)
+{
+	struct wti_model_affected nan, inf;
+	bool is_any;
+	int r = wti_model_know(verifying, WANTED, err);
+
+	if (r)
+		return r;
+	wti_affected_init(&nan);
+	wti_affected_init(&inf);
+	for (size_t i = 0; i < verifying->model->tensor_count; i++) {
+		const struct wti_model_tensor *tensor = &verifying->model->tensors[i];
+		const struct wt_digest *digest = &verifying->examined[i].digest;
+		char detail[64];
+
+		if (!is_float(tensor))
+			continue;
+		nan.cases++;
+		inf.cases++;
+		snprintf(detail, sizeof(detail), "%llu of %llu",
+			 (unsigned long long)(digest->nan ? digest->nan : digest->inf),
+			 (unsigned long long)digest->count);
+		if (digest->nan)
+			wti_affected_add(&nan, tensor->name, detail);
+		if (digest->inf)
+			wti_affected_add(&inf, tensor->name, detail);
+	}
+	if (nan.cases)
+		wti_layer_says(verifying, WTI_LAYER_HELD, "all elements of %llu tensors are finite",
+			       (unsigned long long)nan.cases);
+	else
+		wti_layer_says(verifying, WTI_LAYER_NOT_MEASURED, "no tensor of known floats");
+	is_any = wti_affected_end(&nan, verifying, WTI_MODEL_NAN);
+	is_any |= wti_affected_end(&inf, verifying, WTI_MODEL_INFINITE);
+	if (is_any)
+		wti_layer_says(verifying, WTI_LAYER_VIOLATED, "elements are not finite");
+	return 0;
+}
+
+/* ---- Units ---------------------------------------------------------------------------------- */
+
+struct dead {
+	struct wti_model_affected rows, columns, same, constant;
+};
+
+static void look_at_units(const struct wti_model_tensor *tensor,
+			  const struct wti_model_examined *examined, struct dead *dead)
+{
+	const struct wti_model_units *units = &examined->units;
+	uint64_t rows = units->zero_rows + units->equal_rows;
+	uint64_t columns = units->zero_columns + units->equal_columns;
+	char detail[96];
+
+	dead->rows.cases++;
+	dead->columns.cases += units->columns > 0;
+	dead->same.cases += units->columns > 0;
+	dead->constant.cases++;
+	if (examined->digest.min == examined->digest.max && !examined->digest.nan &&
+	    !examined->digest.inf) {
+		snprintf(detail, sizeof(detail), "all %g", examined->digest.min);
+		wti_affected_add(&dead->constant, tensor->name, detail);
+		return;
+	}
+	if (units->has_same_rows) {
+		snprintf(detail, sizeof(detail), "%llu rows", (unsigned long long)units->rows);
+		wti_affected_add(&dead->same, tensor->name, detail);
+		return;
+	}
+	if (rows && rows < units->rows) {
+		snprintf(detail, sizeof(detail), "%llu of %llu rows, the first is %llu",
+			 (unsigned long long)rows, (unsigned long long)units->rows,
+			 (unsigned long long)units->first_row);
+		wti_affected_add(&dead->rows, tensor->name, detail);
+	}
+	if (columns && columns < units->columns) {
+		snprintf(detail, sizeof(detail), "%llu of %llu columns, the first is %llu",
+			 (unsigned long long)columns, (unsigned long long)units->columns,
+			 (unsigned long long)units->first_column);
+		wti_affected_add(&dead->columns, tensor->name, detail);
+	}
+}
+
+int wti_layer_units(struct wti_model_verifying *verifying, struct wt_err *err)
+{
+	struct dead dead;
+	uint64_t cases;
+	bool is_any;
+	int r = wti_model_know(verifying, WANTED, err);
+
+	if (r)
+		return r;
+	wti_affected_init(&dead.rows);
+	wti_affected_init(&dead.columns);
+	wti_affected_init(&dead.same);
+	wti_affected_init(&dead.constant);
+	for (size_t i = 0; i < verifying->model->tensor_count; i++) {
+		const struct wti_model_tensor *tensor = &verifying->model->tensors[i];
+
+		if (is_float(tensor) && tensor->rank >= 2 && tensor->count > tensor->shape[0])
+			look_at_units(tensor, &verifying->examined[i], &dead);
+	}
+	cases = dead.rows.cases;
+	is_any = wti_affected_end(&dead.constant, verifying, WTI_MODEL_CONSTANT);
+	is_any |= wti_affected_end(&dead.same, verifying, WTI_MODEL_SAME_ROWS);
+	is_any |= wti_affected_end(&dead.rows, verifying, WTI_MODEL_DEAD_ROWS);
+	is_any |= wti_affected_end(&dead.columns, verifying, WTI_MODEL_DEAD_COLUMNS);
+	if (is_any)
+		wti_layer_says(verifying, WTI_LAYER_VIOLATED, "units that do not differ");
+	else if (cases)
+		wti_layer_says(verifying, WTI_LAYER_HELD, "rows and columns of %llu matrices",
+			       (unsigned long long)cases);
+	else
+		wti_layer_says(verifying, WTI_LAYER_NOT_MEASURED, "no matrix of known floats");
+	return 0;
+}
+
+/* ---- Initial values ------------------------------------------------------------------------- */
+
+#define INITIAL_COUNT_MIN 1000u /* fewer random numbers do not fill their range */
+#define INITIAL_FILL_MIN 0.99   /* of the range; 1,000 numbers reach this but for e^-10 */
+#define INITIAL_SPREAD 0.03     /* three deviations of the spread of 1,000 uniform numbers */
+
+/*
+ * PyTorch draws the weights of linear and convolution layers evenly from +-1/sqrt(fan_in). A step
+ * of training moves some beyond: a range that is filled and not exceeded has seen none. Which
+ * dimension is the input depends on the format, so either may be it.
+ */
+static bool is_as_drawn(const struct wti_model_tensor *tensor, const struct wt_digest *digest,
+			uint64_t fan_in)
+{
+	double bound = 1 / sqrt((double)fan_in);
+	double largest = fmax(fabs(digest->min), fabs(digest->max));
+	double spread = sqrt(digest->m2 / (double)digest->count) / (bound / sqrt(3));
+
+	return largest <= bound && largest >= INITIAL_FILL_MIN * bound &&
+	       fabs(spread - 1) < INITIAL_SPREAD;
+}
+
+int wti_layer_initial(struct wti_model_verifying *verifying, struct wt_err *err)
+{
+	struct wti_model_affected drawn;
+	uint64_t cases = 0;
+	int r = wti_model_know(verifying, WANTED, err);
+
+	if (r)
+		return r;
+	wti_affected_init(&drawn);
+	for (size_t i = 0; i < verifying->model->tensor_count; i++) {
+		const struct wti_model_tensor *tensor = &verifying->model->tensors[i];
+		const struct wt_digest *digest = &verifying->examined[i].digest;
+
+		if (!is_float(tensor) || tensor->rank < 2 || tensor->count < INITIAL_COUNT_MIN)
+			continue;
+		cases++;
+		if (is_as_drawn(tensor, digest, tensor->count / tensor->shape[0]) ||
+		    (tensor->rank == 2 && is_as_drawn(tensor, digest, tensor->shape[0])))
+			wti_affected_add(&drawn, tensor->name, NULL);
+	}
+	drawn.cases = cases;
+	if (!cases)
+		wti_layer_says(verifying, WTI_LAYER_NOT_MEASURED,
+			       "no weight matrix of 1,000 elements or more");
+	else if (drawn.count)
+		wti_layer_says(verifying, WTI_LAYER_HELD,
+			       "%llu of %llu matrices fill the range of initial values, not all",
+			       (unsigned long long)drawn.count, (unsigned long long)cases);
+	else
+		wti_layer_says(verifying, WTI_LAYER_HELD,
+			       "%llu matrices are not what PyTorch draws by default",
+			       (unsigned long long)cases);
+	if (drawn.count < cases)
+		drawn.count = 0;
+	if (wti_affected_end(&drawn, verifying, WTI_MODEL_INITIAL))
+		wti_layer_says(verifying, WTI_LAYER_VIOLATED,
+			       "all %llu matrices are as PyTorch draws them",
+			       (unsigned long long)cases);
+	return 0;
+}

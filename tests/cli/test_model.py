@@ -1,0 +1,161 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""The verb `model` on files made here; the canonical digest as docs/model.md defines it, computed a second time.
+
+usage: test_model.py WHEELTAP
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import struct
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import models  # noqa: E402
+from harness import PATIENCE, Scratch, environment  # noqa: E402
+
+PROGRAM = str(Path(sys.argv[1]).resolve())
+WORDS = {"F32": "f32", "F64": "f64", "I64": "i64", "U8": "u8", "F4": "F4", "C64": "c64"}
+TENSORS: dict[str, models.Tensor] = {
+    "b": ("F32", [2, 3], models.floats(1, 2, 3, 4, 5, 6)),
+    "a.é": ("I64", [], struct.pack("<q", -5)),
+    "B": ("U8", [0, 7], b""),
+    "packed": ("F4", [4], b"\x12\x34"),
+    "c": ("C64", [1], models.floats(1, -1)),
+}
+
+
+def number(value: int) -> bytes:
+    return struct.pack("<Q", value)
+
+
+def canonical(tensors: dict[str, models.Tensor]) -> str:
+    """As docs/model.md has it."""
+    out = hashlib.sha256(b"wheeltap model digest 1\n" + number(len(tensors)))
+    for name in sorted(tensors, key=str.encode):
+        dtype, shape, data = tensors[name]
+        for text in (name.encode(), WORDS[dtype].encode()):
+            out.update(number(len(text)) + text)
+        out.update(number(len(shape)) + b"".join(map(number, shape)) + number(len(data)) + hashlib.sha256(data).digest())
+    return out.hexdigest()
+
+
+class Model(unittest.TestCase):
+    def setUp(self) -> None:
+        self.scratch = Scratch()
+        self.folder = self.scratch.__enter__()
+        self.model = models.write(self.folder / "model.safetensors", models.safetensors(TENSORS, {"epoch": "3"}))
+
+    def tearDown(self) -> None:
+        self.scratch.__exit__(None, None, None)
+
+    def run_model(self, *words: object, status: int = 0) -> str:
+        done = subprocess.run([PROGRAM, "model", *map(str, words)], cwd=self.folder, capture_output=True, text=True, timeout=PATIENCE,
+                              env=environment(LC_ALL="C.UTF-8"))
+        self.assertEqual(done.returncode, status, done)
+        return done.stdout + done.stderr
+
+    def object(self, *words: object, status: int = 0) -> dict:
+        return json.loads(self.run_model(*words, "--json", status=status))
+
+    def test_inspect(self) -> None:
+        said = self.object("inspect", "model.safetensors")
+        self.assertEqual(said["canonical"], canonical(TENSORS))
+        self.assertEqual(said["parameters"], 6 + 1 + 0 + 4 + 1)
+        rows = {row["name"]: row for row in said["tables"]["tensors"]}
+        self.assertEqual(list(rows), list(TENSORS))
+        self.assertEqual((rows["b"]["min"], rows["b"]["max"], rows["b"]["mean"]), (1, 6, 3.5))
+        self.assertEqual(rows["b"]["sha256"], hashlib.sha256(TENSORS["b"][2]).hexdigest())
+        self.assertEqual((rows["packed"]["dtype"], rows["packed"]["min"]), ("F4", None))
+        self.assertEqual(said["tables"]["metadata"], [{"key": "epoch", "value": "3"}])
+
+    def test_page(self) -> None:
+        self.run_model("inspect", "model.safetensors", "--html", "page.html")
+        page = (self.folder / "page.html").read_text()
+        self.assertIn("a.é", page)
+        self.assertNotIn("http://", page.replace("http://www.w3.org/", ""))
+
+    def test_manifest(self) -> None:
+        self.run_model("manifest", "model.safetensors")
+        kept = json.loads((self.folder / "model.safetensors.manifest.json").read_text())
+        self.assertEqual(kept["canonical_sha256"], canonical(TENSORS))
+        self.assertEqual(kept["files"], [{"path": "model.safetensors", "bytes": self.model.stat().st_size,
+                                          "sha256": hashlib.sha256(self.model.read_bytes()).hexdigest()}])
+        said = self.object("verify", "model.safetensors")
+        self.assertEqual(said["status"], "clean")
+        verdicts = {row["layer"]: row["verdict"] for row in said["tables"]["layers"]}
+        self.assertEqual((verdicts["structure"], verdicts["files"], verdicts["tensors"]), ("held", "held", "held"))
+        damaged = bytearray(self.model.read_bytes())
+        damaged[-1] ^= 1
+        self.model.write_bytes(damaged)
+        finding = self.object("verify", "model.safetensors", status=1)["findings"][0]
+        self.assertEqual((finding["id"], finding["where"]["op"]), ("WT-MODEL-002", "c"))
+
+    def test_manifest_is_checked(self) -> None:
+        self.run_model("manifest", "model.safetensors", "-o", "kept.json")
+        good = json.loads((self.folder / "kept.json").read_text())
+        for change in ({"wheeltap_manifest": 2}, {"files": 3}, {"canonical_sha256": "00"}, {"tensors": good["tensors"][::-1]}):
+            (self.folder / "bad.json").write_text(json.dumps(good | change))
+            self.assertIn("manifest", self.run_model("verify", "model.safetensors", "--manifest", "bad.json", status=3))
+        self.assertIn("not-there", self.run_model("verify", "model.safetensors", "--manifest", "not-there", status=3))
+
+    def test_missing_tensor(self) -> None:
+        self.run_model("manifest", "model.safetensors", "-o", "kept.json")
+        less = {name: tensor for name, tensor in TENSORS.items() if name != "c"} | {"new": TENSORS["c"]}
+        models.write(self.model, models.safetensors(less))
+        finding = self.object("verify", "model.safetensors", "--manifest", "kept.json", status=1)["findings"][0]
+        self.assertEqual(finding["id"], "WT-MODEL-003")
+        self.assertEqual(finding["evidence"]["text"], "new (not in the manifest), c (not in the model)")
+
+    def test_diff(self) -> None:
+        self.assertEqual(self.object("diff", "model.safetensors", "model.safetensors")["status"], "clean")
+        one_up = struct.unpack("<f", struct.pack("<I", struct.unpack("<I", models.floats(5))[0] + 1))[0]
+        other = TENSORS | {"b": ("F32", [2, 3], models.floats(1, 2, 3, 4, one_up, 8)), "c": ("F32", [1], models.floats(1)),
+                           "B": ("U8", [7, 0], b""), "more": ("U8", [1], b"x")}
+        models.write(self.folder / "other", models.safetensors(other))
+        said = self.object("diff", "model.safetensors", "other", status=1)
+        self.assertEqual([said[key] for key in ("same", "different", "only_a", "only_b", "elements")], [2, 3, 0, 1, 2])
+        rows = {row["name"]: row for row in said["tables"]["differences"]}
+        self.assertEqual((rows["b"]["differing"], rows["b"]["count"], rows["b"]["first"], rows["b"]["abs"]), (2, 6, "[1, 1]", 2))
+        self.assertEqual((rows["b"]["a"], rows["b"]["b"]), ("0x40a00000 (5)", "0x40a00001 (5.00000048)"))
+        self.assertEqual(rows["b"]["ulp"], 1 << 22)
+        self.assertEqual(rows["c"]["what"], "type: c64, f32")
+        self.assertEqual(rows["B"]["what"], "shape: [0, 7], [7, 0]")
+        self.assertEqual(rows["more"]["what"], "only in b")
+
+    def test_types_are_compared_by_value(self) -> None:
+        models.write(self.folder / "a", models.safetensors({"w": ("F32", [3], models.floats(1, 0.1, 2))}))
+        models.write(self.folder / "b", models.safetensors({"w": ("F64", [3], struct.pack("<3d", 1, 0.1, 2))}))
+        row = self.object("diff", "a", "b", status=1)["tables"]["differences"][0]
+        self.assertEqual((row["what"], row["differing"], row["first"]), ("type: f32, f64", 1, "[1]"))
+
+    def test_convert(self) -> None:
+        self.run_model("convert", "model.safetensors", "again.safetensors")
+        self.assertEqual(self.object("diff", "model.safetensors", "again.safetensors")["status"], "clean")
+        self.assertEqual(self.object("inspect", "again.safetensors")["tables"]["metadata"], [{"key": "epoch", "value": "3"}])
+        self.assertIn("safetensors", self.run_model("convert", "model.safetensors", "x.unknown", status=2))
+        self.assertIn("safetensors", self.run_model("convert", "model.safetensors", "x", "--to", "nothing", status=2))
+        self.assertFalse((self.folder / "x").exists())
+        os.mkdir(self.folder / "locked")
+        self.run_model("convert", "model.safetensors", "not-there/x.safetensors", status=3)
+
+    def test_words(self) -> None:
+        self.assertIn("did you mean 'verify'", self.run_model("verfy", "model.safetensors", status=2))
+        self.assertIn("takes two models", self.run_model("diff", "model.safetensors", status=2))
+        self.assertIn("No such file", self.run_model("inspect", "not-there", status=3))
+        (self.folder / "text").write_text("hello")
+        self.assertIn("not a model file", self.run_model("verify", "text", status=3))
+        (self.folder / "empty").write_text("")
+        self.assertIn("is empty", self.run_model("verify", "empty", status=3))
+        (self.folder / "cut.safetensors").write_bytes(self.model.read_bytes()[:-3])
+        self.assertIn("was cut", self.run_model("verify", "cut.safetensors", status=3))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Burn's JSON. */
+#include "fuzz_burn.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+	return burn_try(&wti_model_burn_json, data, bytes);
+}
