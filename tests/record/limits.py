@@ -203,16 +203,19 @@ def try_value(name: str, program: str, limit: Limit, value: int, folder: Path) -
     return wrong
 
 
+CAN_READ = "import os, sys; sys.exit(not all(os.access(path, os.R_OK) for path in sys.argv[1:]))"
+
+
 def can_switch() -> bool:
-    """An ordinary user must be able to reach what was built."""
+    """That user must be able to reach what was built, which may lie in the home of root."""
     if os.getuid():
         return False
-    return subprocess.run(["setpriv", f"--reuid={USER}", "--clear-groups", harness.WHEELTAP, "version"],
-                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
+    needed = [harness.WHEELTAP, C_PROGRAM[0], PYTHON_PROGRAM[1]]
+    return subprocess.run([PYTHON, "-I", "-c", CAN_READ, *needed], cwd="/", user=USER, group=USER, extra_groups=[]).returncode == 0
 
 
 def has_torch() -> bool:
-    return subprocess.run([PYTHON, "-c", "import torch"], stderr=subprocess.DEVNULL).returncode == 0
+    return harness.has_module("torch", PYTHON)
 
 
 def try_limit(name: str, programs: list[str], everything: bool) -> tuple[int, list[str], list[str]]:
@@ -222,7 +225,7 @@ def try_limit(name: str, programs: list[str], everything: bool) -> tuple[int, li
         if limit is None:
             continue
         if limit.user and not can_switch():
-            print(f"{name}: skipped: only root can become a user without other processes")
+            print(f"{name}: skipped: only root can become a user without other processes, who must be able to reach '{harness.BUILD}'")
             break
         for value in limit.values if everything else limit.short:
             with harness.Scratch() as folder:

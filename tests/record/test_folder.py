@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import stat
 import subprocess
 import sys
@@ -143,11 +144,10 @@ class Private(Folders):
         self.folder.chmod(0o755)
         self.run_folder.mkdir()
         self.run_folder.chmod(0o777)
-        done = subprocess.run([harness.WHEELTAP, "record", "-o", str(self.run_folder), "--", "true"],
+        wheeltap = shutil.copy(harness.WHEELTAP, self.folder)  # what was built may lie where others cannot reach it
+        done = subprocess.run([wheeltap, "record", "-o", str(self.run_folder), "--", "true"],
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                               user=65534, group=65534, cwd="/", timeout=harness.PATIENCE)
-        if "Permission denied" in done.stderr and not os.access(harness.WHEELTAP, os.X_OK):
-            self.skipTest("the program cannot be executed by another user")
         self.assertEqual(done.returncode, 125)
         self.assertIn("belongs to another user", done.stderr)
         self.assertEqual(os.listdir(self.run_folder), [])

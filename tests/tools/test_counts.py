@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -47,6 +48,28 @@ def run(names: list[str]) -> tuple[int, list[str]]:
         return done.returncode, done.stdout.splitlines()
 
 
+SANITIZED = """
+project('sample', 'c')
+test('tested', executable('tested', 'tested.c'), suite: 'unit')
+executable('other', 'other.c')
+"""
+
+
+def sanitized(tap: Tap) -> None:
+    """The second build is of what its tests run, and of nothing else."""
+    with Scratch() as folder:
+        (folder / "meson.build").write_text(SANITIZED)
+        (folder / "meson_options.txt").write_text("option('werror_dev', type: 'boolean', value: true)\n")
+        (folder / "tested.c").write_text("int main(void)\n{\n\treturn 0;\n}\n")
+        (folder / "other.c").write_text("#ifdef __SANITIZE_ADDRESS__\n#error not to be built\n#endif\nint main(void)\n{\n\treturn 0;\n}\n")
+        (folder / "tools").mkdir()
+        tool = Path(shutil.copy(TOOL, folder / "tools"))  # which sets up the sources beside it
+        subprocess.run(["meson", "setup", "build", "."], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+        done = subprocess.run([tool, folder / "build"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE, text=True)
+        tap.equal("sanitized: what no test runs is not built", (done.returncode, done.stdout.splitlines()[-1]),
+                  (0, "2 passed, 0 failed, 0 skipped"), done.stdout)
+
+
 def refused(tap: Tap, patience: str) -> None:
     done = subprocess.run([TOOL, "--no-asan", "nowhere"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=PATIENCE, text=True,
                           env={**os.environ, "WHEELTAP_TEST_PATIENCE": patience})
@@ -68,6 +91,7 @@ def main() -> int:
            "tap_good/b: the reason of b", "tap_none: the reason of none", "FAILED plain slow (timeout")
     expect(tap, ["skip"], 1, "0 passed, 0 failed, 1 skipped", "no test ran")
     expect(tap, [], 1, "0 passed, 0 failed, 0 skipped", "no test ran")
+    sanitized(tap)
     refused(tap, "long")
     refused(tap, "-1")
     return tap.finish()

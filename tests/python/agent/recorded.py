@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Callable
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from harness import PATIENCE, Scratch, Tap, environment, skip_all  # noqa: E402
+from harness import PATIENCE, Scratch, Tap, environment, has_module, skip_all  # noqa: E402
 
 TIMEOUT = float(os.environ.get("WHEELTAP_TEST_TIMEOUT") or PATIENCE)
 
@@ -45,9 +45,12 @@ class Harness(Tap):
         self.runs = 0
         self.env = environment(OMP_NUM_THREADS="1")
 
+    def has(self, module: str) -> bool:
+        return has_module(module, self.python)
+
     def require(self, *modules: str) -> None:
         for module in modules:
-            if self.bare(f"import {module}").status:
+            if not self.has(module):
                 skip_all(f"{self.python} has no {module}")
 
     def free_port(self) -> int:

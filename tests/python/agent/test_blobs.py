@@ -100,7 +100,7 @@ print(len(read), "arrays")
 
 
 def test_arrays(t: Harness) -> None:
-    if t.bare("import numpy").status:
+    if not t.has("numpy"):
         print("# skip arrays: no numpy")
         return
     t.record(PROGRAM + """

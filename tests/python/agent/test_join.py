@@ -137,7 +137,7 @@ def dry_run(h: Harness) -> None:
 
 
 def dry_run_torch(h: Harness) -> None:
-    if h.bare("import torch").status:
+    if not h.has("torch"):
         print(f"# skip: {h.python} has no torch")
         return
     plan = h.execute([h.wheeltap, "record", "--dry-run", "--json", "--", h.python, "x.py"])
