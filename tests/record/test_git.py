@@ -161,7 +161,7 @@ class Answers(Repository):
         (self.tree / "x" / "y").mkdir(parents=True)
         self.assertEqual(self.seen(self.tree / "x" / "y"), self.clean())
         self.git("worktree", "add", "-q", "../second")
-        self.assertEqual(self.seen(self.folder / "second"), self.clean())
+        self.assertEqual(self.seen(self.folder / "second"), {**self.clean(), "branch": "second"})
         (self.folder / "second" / "file").write_text("two\n")
         self.assertTrue(self.seen(self.folder / "second")["dirty"])
         self.assertEqual(self.seen(), self.clean())

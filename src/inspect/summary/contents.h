@@ -73,6 +73,7 @@ void wti_kept_settings_tables(const struct wti_kept_settings *settings,
 struct wti_traffic_batch;
 struct wti_traffic_file;
 struct wti_traffic_open;
+struct wti_traffic_saved;
 
 struct wti_traffic {
 	struct wti_symbols *symbols;
@@ -84,6 +85,8 @@ struct wti_traffic {
 	size_t batch_count, batch_capacity;
 	struct wti_traffic_file *files;
 	size_t file_count, file_capacity;
+	struct wti_traffic_saved *saved; /* tensors */
+	size_t saved_count, saved_capacity;
 	uint64_t overflow_count;
 };
 
@@ -91,7 +94,7 @@ void wti_traffic_init(struct wti_traffic *traffic, struct wti_symbols *symbols);
 void wti_traffic_release(struct wti_traffic *traffic);
 /* Events of kind call_begin, call_end, argument and tensor. 0 or WT_E_NOMEM. */
 int wti_traffic_event(struct wti_traffic *traffic, const struct wt_event *event, int64_t step);
-/* Tables `batches` and `files` (what was saved and loaded). */
+/* Tables `batches`, `files` (what was saved and loaded) and `saved_tensors` (what was in it). */
 void wti_traffic_tables(const struct wti_traffic *traffic, struct wt_result *result);
 
 /* The word for a value of an enumeration. */

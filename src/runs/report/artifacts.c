@@ -9,12 +9,15 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "base/err.h"
 #include "files.h"
+#include "saved.h"
 #include "show/report/report.h"
 #include "trace/run_folder.h"
 
 /* A trace that is larger is not hashed: that would take longer than all the rest. */
 #define TRACE_BYTES_MAX (1ull << 30)
+#define WORDS_MAX 4096u
 
 static void put_cell(struct wt_table *table, const struct wt_cell *cell)
 {
@@ -39,12 +42,32 @@ static bool is_overwritten(const struct wt_table *files, size_t row, const char 
 	return false;
 }
 
-static void add_checkpoints(const struct wti_report_source *source, const struct wt_table *files,
-			    struct wt_result *result)
+/* What is known of a save that nothing has overwritten: the file, and whether it is what was saved.
+ */
+static int put_saved(const struct wti_report_source *source, struct wt_table *table, size_t row,
+		     const char *path, struct wt_err *err)
+{
+	struct wti_buf words;
+	int r = 0;
+
+	wti_buf_init(&words, WORDS_MAX);
+	if (path)
+		r = wti_saved_compare(source, row, path, &words, err);
+	if (words.bytes)
+		wt_table_text(table, (const char *)words.data, words.bytes);
+	else
+		wt_table_empty(table);
+	wti_buf_release(&words);
+	return r;
+}
+
+static int add_checkpoints(const struct wti_report_source *source, const struct wt_table *files,
+			   struct wt_result *result, struct wt_err *err)
 {
 	static const char *const keys[] = {"action", "path",    "function",
 					   "step",   "tensors", "outcome"};
 	struct wt_table *table = wt_result_table(result, "checkpoints", "Checkpoints");
+	int r = 0;
 
 	wt_table_column(table, "action", "action", WT_CELL_TEXT);
 	wt_table_column(table, "path", "file", WT_CELL_TEXT);
@@ -52,8 +75,9 @@ static void add_checkpoints(const struct wti_report_source *source, const struct
 	wt_table_column(table, "step", "step", WT_CELL_ID);
 	wt_table_column(table, "tensors", "tensors", WT_CELL_COUNT);
 	wt_table_column(table, "outcome", "outcome", WT_CELL_TEXT);
+	wt_table_column(table, "contents", "what is in it", WT_CELL_TEXT);
 	wti_files_columns(table);
-	for (size_t i = 0; i < files->row_count; i++) {
+	for (size_t i = 0; i < files->row_count && !r; i++) {
 		const char *path = wti_report_cell_text(files, i, "path");
 		const char *action = wti_report_cell_text(files, i, "action");
 
@@ -63,12 +87,16 @@ static void add_checkpoints(const struct wti_report_source *source, const struct
 		if (action && !strcmp(action, "save") && is_overwritten(files, i, path)) {
 			static const char words[] = "overwritten by a later save";
 
-			wt_table_empty(table);
 			wt_table_text(table, words, sizeof(words) - 1);
-		} else {
-			wti_files_cells(source, table, path);
+			continue;
 		}
+		if (action && !strcmp(action, "save"))
+			r = put_saved(source, table, i, path, err);
+		else
+			wt_table_empty(table);
+		wti_files_cells(source, table, path);
 	}
+	return r;
 }
 
 /* ---- The trace ------------------------------------------------------------------------------- */
@@ -118,12 +146,15 @@ int wti_section_artifacts(struct wti_report_source *source, struct wt_result *re
 			  struct wt_err *err)
 {
 	const struct wt_table *files = wti_report_table(&source->contents, "files");
+	int r = 0;
 
 	if (files && files->row_count)
-		add_checkpoints(source, files, result);
+		r = add_checkpoints(source, files, result, err);
 	else
 		wti_not_recorded(result, "checkpoints",
 				 "save with torch.save(), which is recorded by itself");
+	if (r)
+		return r;
 	add_trace(source, result);
 	return wti_files_add(source, WTI_FILES_WRITTEN, result, err);
 }

@@ -99,6 +99,16 @@ static void add_length(struct wti_buf *out, const struct wti_report_source *sour
 	}
 }
 
+/* What was lost may be what matters. */
+static void add_lost(struct wti_buf *out, const struct wti_run *run)
+{
+	char text[32];
+
+	if (run->lost > 0)
+		wti_textf(out, "; %s events were lost",
+			  wti_format_count(text, (uint64_t)run->lost));
+}
+
 static void add_findings(struct wti_buf *out, const struct wti_report *report)
 {
 	const struct wti_report_part *part = wti_report_part(report, "findings");
@@ -110,8 +120,8 @@ static void add_findings(struct wti_buf *out, const struct wti_report *report)
 		add_amount(out, "", counts->errors, "error");
 		add_amount(out, counts->errors ? ", " : "", counts->warnings, "warning");
 	} else if (held && held->value.count) {
-		wti_textf(out, "; no problems found by %llu rules that applied",
-			  (unsigned long long)held->value.count);
+		wti_textf(out, "; no problems found by %llu rule%s that applied",
+			  (unsigned long long)held->value.count, held->value.count == 1 ? "" : "s");
 		add_amount(out, ", ", counts->notes, "note");
 	} else {
 		wti_buf_text(out, "; nothing was judged: no rule applied");
@@ -137,6 +147,7 @@ static int make_headline(const struct wti_report_source *source, struct wti_repo
 	wti_buf_init(&out, HEADLINE_MAX);
 	add_how(&out, &source->opened->run);
 	add_length(&out, source);
+	add_lost(&out, &source->opened->run);
 	add_findings(&out, report);
 	add_checks(&out, &report->counts);
 	report->headline = strdup(wti_buf_cstr(&out));
