@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import builtins
 import sys
 from types import ModuleType
 from typing import Any, Iterable
@@ -54,6 +55,8 @@ class Noise:
         """Before anything is hooked."""
         if self.is_on:
             core.noise(self.mode, self.seed, *_split(self.only), *_split(self.skip))
+            core.noise_floats()
+            core.hook(builtins.sum, "builtins", "sum", 0)
 
     def told(self) -> dict[str, int | float | str]:
         """What the trace says about it."""

@@ -39,6 +39,7 @@ class TensorFlags(IntFlag):
     BLOB = 16  # its bytes are kept as blobs/HASH
     BLOB_LOST = 32  # its bytes should have been kept and were not
     LATE = 64  # emitted late, when a device had copied it
+    SAMPLED = 128  # it was sampled before: its sample and its sketch are those of the last tensor on this track with this hash, dtype and count. A reader has to keep 128 tensors with the samples that followed them: of those whose hashes are equal modulo 128 the last. Samples of more than one event are not referred to
 
 
 class CallFlags(IntFlag):

@@ -94,14 +94,42 @@ static void put(struct wti_sampler *sampler)
 	sampler->room_used = 0;
 }
 
-static void keep(struct wti_sampler *sampler, const char *element)
+/* The next place, as wti_sample_place() has it, without its division. */
+static void advance(struct wti_sampler *sampler)
 {
-	if (sampler->room_used + sampler->item_bytes > sizeof(sampler->room))
-		put(sampler);
-	memcpy(sampler->room + sampler->room_used, element, sampler->item_bytes);
-	sampler->room_used += sampler->item_bytes;
+	const uint64_t twice = 2 * (uint64_t)sampler->elements;
+
 	sampler->next++;
-	sampler->place = wti_sample_place(sampler->count, sampler->elements, sampler->next);
+	sampler->place += sampler->step;
+	sampler->rest += sampler->step_rest;
+	if (sampler->rest >= twice) {
+		sampler->rest -= twice;
+		sampler->place++;
+	}
+}
+
+static inline __attribute__((always_inline)) void
+keep_all(struct wti_sampler *sampler, const char *elements, uint64_t n, uint32_t item_bytes)
+{
+	while (sampler->next < sampler->elements && sampler->place - sampler->taken < n) {
+		if (sampler->room_used + item_bytes > sizeof(sampler->room))
+			put(sampler);
+		memcpy(sampler->room + sampler->room_used,
+		       elements + (sampler->place - sampler->taken) * item_bytes, item_bytes);
+		sampler->room_used += item_bytes;
+		advance(sampler);
+	}
+}
+
+/* A copy of a size that is known here is one instruction. */
+static void keep(struct wti_sampler *sampler, const char *elements, uint64_t n)
+{
+	if (sampler->item_bytes == 8)
+		keep_all(sampler, elements, n, 8);
+	else if (sampler->item_bytes == 4)
+		keep_all(sampler, elements, n, 4);
+	else
+		keep_all(sampler, elements, n, sampler->item_bytes);
 }
 
 void wti_sampler_begin(struct wti_sampler *sampler, uint32_t dtype, uint64_t count,
@@ -113,7 +141,12 @@ void wti_sampler_begin(struct wti_sampler *sampler, uint32_t dtype, uint64_t cou
 	sampler->taken = 0;
 	sampler->elements = count < elements_max ? (uint32_t)count : elements_max;
 	sampler->next = 0;
-	sampler->place = sampler->elements ? wti_sample_place(count, sampler->elements, 0) : 0;
+	if (sampler->elements) {
+		sampler->place = wti_sample_place(count, sampler->elements, 0);
+		sampler->rest = count % (2 * (uint64_t)sampler->elements);
+		sampler->step = count / sampler->elements;
+		sampler->step_rest = 2 * (count % sampler->elements);
+	}
 	sampler->has_sketch = count > sampler->elements;
 	sampler->room_used = 0;
 	if (sampler->has_sketch)
@@ -125,9 +158,7 @@ bool wti_sampler_take(void *self, const void *elements, size_t bytes)
 	struct wti_sampler *sampler = self;
 	uint64_t n = bytes / sampler->item_bytes;
 
-	while (sampler->next < sampler->elements && sampler->place - sampler->taken < n)
-		keep(sampler, (const char *)elements +
-				      (sampler->place - sampler->taken) * sampler->item_bytes);
+	keep(sampler, elements, n);
 	if (sampler->has_sketch)
 		take_sketch(sampler, elements, n);
 	sampler->taken += n;

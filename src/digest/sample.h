@@ -17,6 +17,7 @@
 enum {
 	WTI_SAMPLE_BYTES = 4096, /* of values in one event */
 	WTI_SKETCH_BUCKETS = 64,
+	WTI_SAMPLED_KNOWN = 128, /* values of a track that may be referred to: docs/events.md */
 };
 
 /* Sums, and what was lost in rounding them. */
@@ -48,6 +49,9 @@ struct wti_sampler {
 	uint32_t elements; /* that are sampled in total */
 	uint32_t next;     /* number of the next one, and its place */
 	uint64_t place;
+	uint64_t rest; /* of its division: by twice the number of elements */
+	uint64_t step; /* from one place to the next, and what that leaves */
+	uint64_t step_rest;
 	bool has_sketch;
 	uint32_t room_used;
 	wti_sample_put *put;
@@ -69,10 +73,30 @@ void wti_sampler_end(struct wti_sampler *sampler);
 void wti_sampled_init(void);
 /* Gives all elements of a value, in order, to `take`; false: they cannot be read. */
 typedef bool wti_sampled_give(void *self, bool (*take)(void *, const void *, size_t), void *with);
-/* Emits the samples and the sketch of the tensor event `tensor`, if the recording wants them. */
-void wti_sampled_emit(uint32_t tensor, uint32_t dtype, uint64_t count, wti_sampled_give *give,
-		      void *self);
+
+/* A value whose elements may be wanted. */
+struct wti_sampled_value {
+	uint32_t tensor; /* sequence number of its event */
+	uint32_t dtype;
+	uint64_t count;
+	uint64_t hash;
+	bool has_hash;
+};
+
+/* Emits samples and the sketch of a value, if the recording wants them. */
+void wti_sampled_emit(const struct wti_sampled_value *value, wti_sampled_give *give, void *self);
 /* The same of elements that lie packed. */
-void wti_sampled_emit_packed(uint32_t tensor, uint32_t dtype, uint64_t count, const void *data);
+void wti_sampled_emit_packed(const struct wti_sampled_value *value, const void *data);
+
+/* ---- sampled_known.c ------------------------------------------------------------------------ */
+
+struct wti_slot;
+
+/* Its elements are on this thread's track already: the flag of the tensor refers to them. */
+bool wti_sampled_is_known(const struct wti_sampled_value *value);
+/* They are from now on. */
+void wti_sampled_know(const struct wti_sampled_value *value);
+/* The track has ended. */
+void wti_sampled_forget(struct wti_slot *slot);
 
 #endif

@@ -40,6 +40,10 @@ struct wti_model_format {
 
 extern const struct wti_model_format *const wti_model_formats[]; /* ends with NULL */
 /* The rows, one a file. */
+extern const struct wti_model_format wti_model_gguf;
+extern const struct wti_model_format wti_model_npy;
+extern const struct wti_model_format wti_model_npz;
+extern const struct wti_model_format wti_model_onnx;
 extern const struct wti_model_format wti_model_safetensors;
 extern const struct wti_model_format wti_model_safetensors_index;
 extern const struct wti_model_format wti_model_burn_bin;

@@ -7,6 +7,9 @@
 
 /* clang-format off */
 const struct wti_model_format *const wti_model_formats[] = {
+	&wti_model_gguf,
+	&wti_model_npy,
+	&wti_model_npz,
 	&wti_model_safetensors,
 	&wti_model_safetensors_index,
 	&wti_model_burnpack,
@@ -18,6 +21,7 @@ const struct wti_model_format *const wti_model_formats[] = {
 	&wti_model_torch_legacy,
 	&wti_model_dcp,
 	&wti_model_pickle,
+	&wti_model_onnx,
 	NULL,
 };
 /* clang-format on */

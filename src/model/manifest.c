@@ -44,13 +44,24 @@ int wti_manifest_new(size_t files, size_t tensors, struct wti_manifest **ret, st
 	return 0;
 }
 
-void wti_manifest_path(const char *model_path, char *out, size_t out_bytes)
+/* A folder's name has no slash at its end there. */
+static void path_beside(const char *model_path, const char *end, char *out, size_t out_bytes)
 {
 	size_t bytes = strlen(model_path);
 
 	while (bytes > 1 && model_path[bytes - 1] == '/')
 		bytes--;
-	snprintf(out, out_bytes, "%.*s" WTI_MANIFEST_END, (int)bytes, model_path);
+	snprintf(out, out_bytes, "%.*s%s", (int)bytes, model_path, end);
+}
+
+void wti_manifest_path(const char *model_path, char *out, size_t out_bytes)
+{
+	path_beside(model_path, WTI_MANIFEST_END, out, out_bytes);
+}
+
+void wti_signature_path(const char *model_path, char *out, size_t out_bytes)
+{
+	path_beside(model_path, WTI_SIGNATURE_END, out, out_bytes);
 }
 
 /* ---- Making --------------------------------------------------------------------------------- */

@@ -7,6 +7,8 @@
 #define WTI_MODEL_MANIFEST_H
 
 #include "base/buf.h"
+#include "base/doc.h"
+#include "base/json.h"
 #include "model/examine.h"
 
 struct wti_manifest_file {
@@ -36,17 +38,26 @@ struct wti_manifest {
 };
 
 #define WTI_MANIFEST_END ".manifest.json" /* is appended to the model's own name */
+#define WTI_SIGNATURE_END ".sig.json"
 
 /* Where the manifest of a model is, unless somebody says otherwise. */
 void wti_manifest_path(const char *model_path, char *out, size_t out_bytes);
+
+/* The same of its signature. */
+void wti_signature_path(const char *model_path, char *out, size_t out_bytes);
 
 /* Of a model that was examined with WTI_MODEL_HASH and WTI_MODEL_SHA. To be freed. */
 int wti_manifest_make(struct wti_model *model, const struct wti_model_examined *examined,
 		      const struct wti_model_watch *watch, struct wti_manifest **ret,
 		      struct wt_err *err);
 void wti_manifest_free(struct wti_manifest *manifest);
+/* As a value of something larger, and as a file of its own. */
+void wti_manifest_put(struct wti_json *json, const struct wti_manifest *manifest);
 void wti_manifest_write(struct wti_buf *out, const struct wti_manifest *manifest);
 int wti_manifest_read(const char *path, struct wti_manifest **ret, struct wt_err *err);
+/* One that is part of a document. */
+int wti_manifest_read_doc(const char *path, const struct wti_doc *root, struct wti_manifest **ret,
+			  struct wt_err *err);
 int wti_manifest_parse(const char *path, const char *text, size_t bytes, struct wti_manifest **ret,
 		       struct wt_err *err);
 

@@ -60,28 +60,33 @@ static void put_tensor(struct wti_json *json, const struct wti_manifest_tensor *
 	wti_json_object_end(json);
 }
 
+void wti_manifest_put(struct wti_json *json, const struct wti_manifest *manifest)
+{
+	wti_json_object(json);
+	wti_json_key(json, "wheeltap_manifest");
+	wti_json_u64(json, VERSION);
+	wti_json_key(json, "format");
+	wti_json_text(json, manifest->format);
+	put_hex(json, "canonical_sha256", manifest->canonical, sizeof(manifest->canonical));
+	wti_json_key(json, "files");
+	wti_json_array(json);
+	for (size_t i = 0; i < manifest->file_count; i++)
+		put_file(json, &manifest->files[i]);
+	wti_json_array_end(json);
+	wti_json_key(json, "tensors");
+	wti_json_array(json);
+	for (size_t i = 0; i < manifest->tensor_count; i++)
+		put_tensor(json, &manifest->tensors[i]);
+	wti_json_array_end(json);
+	wti_json_object_end(json);
+}
+
 void wti_manifest_write(struct wti_buf *out, const struct wti_manifest *manifest)
 {
 	struct wti_json json;
 
 	wti_json_init(&json, out, true);
-	wti_json_object(&json);
-	wti_json_key(&json, "wheeltap_manifest");
-	wti_json_u64(&json, VERSION);
-	wti_json_key(&json, "format");
-	wti_json_text(&json, manifest->format);
-	put_hex(&json, "canonical_sha256", manifest->canonical, sizeof(manifest->canonical));
-	wti_json_key(&json, "files");
-	wti_json_array(&json);
-	for (size_t i = 0; i < manifest->file_count; i++)
-		put_file(&json, &manifest->files[i]);
-	wti_json_array_end(&json);
-	wti_json_key(&json, "tensors");
-	wti_json_array(&json);
-	for (size_t i = 0; i < manifest->tensor_count; i++)
-		put_tensor(&json, &manifest->tensors[i]);
-	wti_json_array_end(&json);
-	wti_json_object_end(&json);
+	wti_manifest_put(&json, manifest);
 	wti_buf_byte(out, '\n');
 }
 
@@ -217,8 +222,8 @@ static size_t length(const struct wti_doc *root, const char *key)
 	return count;
 }
 
-static int read_root(const char *path, const struct wti_doc *root, struct wti_manifest **ret,
-		     struct wt_err *err)
+int wti_manifest_read_doc(const char *path, const struct wti_doc *root, struct wti_manifest **ret,
+			  struct wt_err *err)
 {
 	struct reading reading = {.path = path, .err = err};
 	int r;
@@ -254,7 +259,7 @@ int wti_manifest_parse(const char *path, const char *text, size_t bytes, struct 
 
 	if (r)
 		return r;
-	r = read_root(path, root, ret, err);
+	r = wti_manifest_read_doc(path, root, ret, err);
 	wti_doc_free(root);
 	return r;
 }

@@ -8,7 +8,9 @@
 
 #include "base/bytes.h"
 #include "base/err.h"
+#include "base/grow.h"
 #include "base/json.h"
+#include "base/map.h"
 #include "model/safetensors.h"
 #include "model/write.h"
 
@@ -68,25 +70,33 @@ static void put_tensor(struct wti_json *json, const struct placed *placed, uint6
 }
 
 /* Keys are unique there, so of several entries of a key the first is written. */
-static bool is_repeated(const struct wti_model *model, size_t number)
+static bool is_first(struct wti_map *written, const char *key)
 {
-	return wti_model_entry_value(model, model->entries[number].key) !=
-	       model->entries[number].value;
+	uint64_t *slot = wti_map_text(written, key, strlen(key));
+
+	return slot && !(*slot)++;
 }
 
-static void put_metadata(struct wti_json *json, const struct wti_model *model)
+static int put_metadata(struct wti_json *json, const struct wti_model *model)
 {
+	struct wti_map written;
+	bool failed;
+
 	if (!model->entry_count)
-		return;
+		return 0;
+	wti_map_init(&written, WTI_NO_CEILING);
 	wti_json_key(json, "__metadata__");
 	wti_json_object(json);
 	for (size_t i = 0; i < model->entry_count; i++) {
-		if (is_repeated(model, i))
+		if (!is_first(&written, model->entries[i].key))
 			continue;
 		wti_json_key(json, model->entries[i].key);
 		wti_json_text(json, model->entries[i].value);
 	}
 	wti_json_object_end(json);
+	failed = written.failed;
+	wti_map_release(&written);
+	return failed ? WT_E_NOMEM : 0;
 }
 
 static int write_header(const struct wti_model *model, const struct placed *placed, int fd,
@@ -102,13 +112,13 @@ static int write_header(const struct wti_model *model, const struct placed *plac
 	wti_buf_append(&header, length, sizeof(length));
 	wti_json_init(&json, &header, false);
 	wti_json_object(&json);
-	put_metadata(&json, model);
+	r = put_metadata(&json, model);
 	for (size_t i = 0; i < model->tensor_count; i++)
 		put_tensor(&json, &placed[i], &offset);
 	wti_json_object_end(&json);
 	while (header.bytes % 8 && !wti_buf_status(&header))
 		wti_buf_byte(&header, ' ');
-	r = wti_buf_status(&header);
+	r = r ? r : wti_buf_status(&header);
 	if (r) {
 		wti_buf_release(&header);
 		return wti_err(err, r, "the header of '%s' would be too large for safetensors",

@@ -7,9 +7,11 @@ usage: test_model.py WHEELTAP
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import os
+import shutil
 import struct
 import subprocess
 import sys
@@ -144,6 +146,57 @@ class Model(unittest.TestCase):
         self.assertFalse((self.folder / "x").exists())
         os.mkdir(self.folder / "locked")
         self.run_model("convert", "model.safetensors", "not-there/x.safetensors", status=3)
+
+    def test_sign(self) -> None:
+        for name in ("mine", "other"):
+            self.run_model("key", name)
+        self.assertEqual((self.folder / "mine").stat().st_mode & 0o777, 0o600)
+        self.assertIn("File exists", self.run_model("key", "mine", status=4))
+        self.run_model("sign", "model.safetensors", "--key", "mine")
+        verdicts = {row["layer"]: row["verdict"] for row in self.object("verify", "model.safetensors", "--key", "mine.pub")["tables"]["layers"]}
+        self.assertEqual((verdicts["signature"], verdicts["files"]), ("held", "held"))
+        finding = self.object("verify", "model.safetensors", "--key", "other.pub", status=1)["findings"][0]
+        self.assertEqual(finding["id"], "WT-MODEL-004")
+        envelope = json.loads((self.folder / "model.safetensors.sig.json").read_text())
+        statement = json.loads(base64.b64decode(envelope["payload"]))
+        self.assertEqual(statement["subject"][0]["digest"]["sha256"], hashlib.sha256(self.model.read_bytes()).hexdigest())
+        # What was signed is what counts, not what lies beside the model.
+        statement["predicate"]["canonical_sha256"] = "0" * 64
+        forged = envelope | {"payload": base64.b64encode(json.dumps(statement).encode()).decode()}
+        (self.folder / "forged").write_text(json.dumps(forged))
+        self.assertIn("WT-MODEL-004", self.run_model("verify", "model.safetensors", "--key", "mine.pub", "--signature", "forged", status=1))
+        damaged = bytearray(self.model.read_bytes())
+        damaged[-1] ^= 1
+        self.model.write_bytes(damaged)
+        self.assertIn("WT-MODEL-002", self.run_model("verify", "model.safetensors", "--key", "mine.pub", status=1))
+        os.chmod(self.folder / "mine", 0o644)
+        self.assertIn("chmod 600", self.run_model("sign", "model.safetensors", "--key", "mine", status=2))
+        self.assertIn("--key FILE", self.run_model("sign", "model.safetensors", status=2))
+        self.assertIn("not a public Ed25519 key", self.run_model("verify", "model.safetensors", "--key", "other", status=3))
+
+    def test_openssl_agrees(self) -> None:
+        if not shutil.which("openssl"):
+            self.skipTest("no openssl here")
+        self.run_model("key", "mine")
+        self.run_model("sign", "model.safetensors", "--key", "mine")
+        envelope = json.loads((self.folder / "model.safetensors.sig.json").read_text())
+        payload, kind = base64.b64decode(envelope["payload"]), envelope["payloadType"].encode()
+        (self.folder / "signed").write_bytes(b"DSSEv1 %d %s %d %s" % (len(kind), kind, len(payload), payload))
+        (self.folder / "signature").write_bytes(base64.b64decode(envelope["signatures"][0]["sig"]))
+        subprocess.run(["openssl", "pkeyutl", "-verify", "-pubin", "-inkey", "mine.pub", "-rawin", "-in", "signed", "-sigfile", "signature"],
+                       cwd=self.folder, check=True, capture_output=True, timeout=PATIENCE)
+        subprocess.run(["openssl", "genpkey", "-algorithm", "ed25519", "-out", "theirs"], cwd=self.folder, check=True, timeout=PATIENCE)
+        self.run_model("sign", "model.safetensors", "--key", "theirs")
+
+    def test_attest(self) -> None:
+        subprocess.run([PROGRAM, "sim", "-n", "100", "-o", "run"], cwd=self.folder, check=True, stdout=subprocess.DEVNULL, timeout=PATIENCE)
+        self.run_model("attest", "model.safetensors", "--run", "run", "-o", "statement.json")
+        said = json.loads((self.folder / "statement.json").read_text())
+        self.assertEqual((said["_type"], said["predicateType"]), ("https://in-toto.io/Statement/v1", "https://slsa.dev/provenance/v1"))
+        self.assertEqual(said["predicate"]["runDetails"]["metadata"]["invocationId"], "run")
+        self.assertEqual(said["subject"][0]["name"], "model.safetensors")
+        self.assertIn("-o FILE", self.run_model("attest", "model.safetensors", "--run", "run", status=2))
+        self.run_model("attest", "model.safetensors", "--run", "not-there", "-o", "x", status=3)
 
     def test_words(self) -> None:
         self.assertIn("did you mean 'verify'", self.run_model("verfy", "model.safetensors", status=2))

@@ -117,6 +117,8 @@ def test_until(w: World) -> None:
     done = w.run("record", "--runs", "40", "--until-bits", "1.2", "--json", "-o", "s", "--", "true")
     assert done.returncode == 0, done
     assert len(json.loads(done.stderr)["runs"]) == 5  # 1/4 log2(11.14 / 0.484) = 1.13
+    done = w.run("record", "--runs", "40", "--until-bits", "1.2", "-o", "t", "--", "true")
+    assert "known to 1.2 bits after 5 runs: no more were started" in done.stderr and "5 of 40 runs in t;" in done.stderr, done
 
 
 def test_found(w: World) -> None:

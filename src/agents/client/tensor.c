@@ -43,14 +43,18 @@ bool wt_tensor_of(struct wt_name *owner, struct wt_name *name, const void *data,
 {
 	const struct wti_here here = wti_here();
 	struct wti_record_tensor *record;
+	struct wti_sampled_value value = {.dtype = dtype, .has_hash = true};
 	struct wt_digest digest;
 	char shape[RANK_MAX * 21 + 1];
-	uint32_t ids[3], seq;
-	bool done;
+	uint32_t ids[3];
+	bool done, is_known;
 
 	if (!here.ring)
 		return false;
 	wti_digest(data, dtype, element_count(rank, extents), &digest);
+	value.count = digest.count;
+	value.hash = digest.hash;
+	is_known = wti_sampled_is_known(&value);
 	ids[0] = wti_name(here, name);
 	ids[1] = owner ? wti_name(here, owner) : 0;
 	ids[2] = wti_name(here,
@@ -64,6 +68,7 @@ bool wt_tensor_of(struct wt_name *owner, struct wt_name *name, const void *data,
 	record->shape = ids[2];
 	record->device = 0;
 	record->flags = wti_dtype_bytes(dtype) ? 0 : WT_TENSOR_NO_STATISTICS | WT_TENSOR_NO_HASH;
+	record->flags |= is_known ? WT_TENSOR_SAMPLED : 0;
 	record->count = digest.count;
 	record->hash = digest.hash;
 	record->nan = digest.nan;
@@ -76,9 +81,10 @@ bool wt_tensor_of(struct wt_name *owner, struct wt_name *name, const void *data,
 	record->call = 0;
 	record->position = 0;
 	record->sort = 0;
-	seq = record->record.seq;
+	value.tensor = record->record.seq;
 	done = wti_commit(here, sizeof(*record));
-	wti_sampled_emit_packed(seq, dtype, digest.count, data);
+	if (!is_known)
+		wti_sampled_emit_packed(&value, data);
 	return done;
 }
 

@@ -36,10 +36,10 @@ enum {
 	WTI_RETRY_NS = 100000000,  /* between attempts at what was refused for now */
 };
 
-/* What a thread needs at hand. One cache line, in a page that is wiped on fork. */
+/* What a thread needs at hand: mostly one cache line, in a page that is wiped on fork. */
 struct wti_slot {
-	struct wti_ring *ring; /* NULL: none yet, or none to be had now */
-	uint32_t generation;   /* of the process, in which name numbers are valid */
+	_Alignas(64) struct wti_ring *ring; /* NULL: none yet, or none to be had now */
+	uint32_t generation;                /* of the process, in which name numbers are valid */
 	uint32_t used;
 	uint64_t retry_ns;   /* no new attempt at a ring before this */
 	uint64_t ring_bytes; /* of data */
@@ -47,6 +47,7 @@ struct wti_slot {
 	uint32_t end_rounds;        /* how often the end of the thread was put off */
 	struct wti_ring *fast_ring; /* the ring, if its time stamps are the TSC's; otherwise NULL */
 	char name[16];              /* of the thread, as it was when it got its ring */
+	struct wti_sampled_known *known; /* that were sampled on its track; NULL: none yet */
 };
 
 enum wti_process_state {

@@ -46,11 +46,12 @@ void wti_sampled_init(void)
 struct emitted {
 	uint32_t tensor;
 	uint32_t elements;
+	bool is_complete; /* nothing is lost so far */
 };
 
 static void emit_sample(void *self, uint32_t first, const void *values, uint32_t bytes)
 {
-	const struct emitted *emitted = self;
+	struct emitted *emitted = self;
 	const struct wti_here here = wti_here();
 	struct wti_record_sample sample = {
 		.tensor = emitted->tensor,
@@ -59,28 +60,25 @@ static void emit_sample(void *self, uint32_t first, const void *values, uint32_t
 		.values_bytes = bytes,
 	};
 
-	if (here.ring)
-		wti_emit_sample(here, &sample, values);
+	emitted->is_complete &= here.ring && wti_emit_sample(here, &sample, values);
 }
 
-static void emit_sketch(uint32_t tensor, const struct wti_sketched *sketch)
+static bool emit_sketch(uint32_t tensor, const struct wti_sketched *sketch)
 {
 	const struct wti_here here = wti_here();
 	struct wti_record_sketch record = {.tensor = tensor, .values_bytes = sizeof(sketch->sum)};
 
-	if (here.ring)
-		wti_emit_sketch(here, &record, sketch->sum);
+	return here.ring && wti_emit_sketch(here, &record, sketch->sum);
 }
 
-void wti_sampled_emit(uint32_t tensor, uint32_t dtype, uint64_t count, wti_sampled_give *give,
-		      void *self)
+void wti_sampled_emit(const struct wti_sampled_value *value, wti_sampled_give *give, void *self)
 {
 	struct wti_sampler sampler;
-	struct emitted emitted = {.tensor = tensor};
+	struct emitted emitted = {.tensor = value->tensor, .is_complete = true};
 
-	if (!wti_agent.elements || !count || !wti_sample_wants(dtype))
+	if (!wti_agent.elements || !value->count || !wti_sample_wants(value->dtype))
 		return;
-	wti_sampler_begin(&sampler, dtype, count, wti_agent.elements);
+	wti_sampler_begin(&sampler, value->dtype, value->count, wti_agent.elements);
 	emitted.elements = sampler.elements;
 	sampler.put = emit_sample;
 	sampler.self = &emitted;
@@ -88,7 +86,9 @@ void wti_sampled_emit(uint32_t tensor, uint32_t dtype, uint64_t count, wti_sampl
 		return;
 	wti_sampler_end(&sampler);
 	if (sampler.has_sketch)
-		emit_sketch(tensor, &sampler.sketch);
+		emitted.is_complete &= emit_sketch(value->tensor, &sampler.sketch);
+	if (emitted.is_complete)
+		wti_sampled_know(value);
 }
 
 struct packed {
@@ -103,9 +103,9 @@ static bool give_packed(void *self, bool (*take)(void *, const void *, size_t), 
 	return take(with, packed->data, packed->bytes);
 }
 
-void wti_sampled_emit_packed(uint32_t tensor, uint32_t dtype, uint64_t count, const void *data)
+void wti_sampled_emit_packed(const struct wti_sampled_value *value, const void *data)
 {
-	struct packed packed = {data, (size_t)count * wti_dtype_bytes(dtype)};
+	struct packed packed = {data, (size_t)value->count * wti_dtype_bytes(value->dtype)};
 
-	wti_sampled_emit(tensor, dtype, count, give_packed, &packed);
+	wti_sampled_emit(value, give_packed, &packed);
 }

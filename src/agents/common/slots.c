@@ -13,6 +13,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "digest/sample.h"
+
 struct wti_slot wti_slot_none;
 struct wti_slot wti_slot_ended;
 __thread struct wti_slot *wti_slot_of_thread __attribute__((tls_model("initial-exec"))) =
@@ -171,6 +173,7 @@ void wti_slot_close(struct wti_slot *slot)
 	wti_guard_begin(&guard);
 	slot->fast_ring = NULL;
 	slot->ring = NULL;
+	wti_sampled_forget(slot);
 	if (ring) {
 		atomic_store_explicit(&ring->state, WTI_RING_CLOSED, memory_order_release);
 		wti_ring_unmap(ring, slot->ring_bytes);

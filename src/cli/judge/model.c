@@ -8,6 +8,7 @@
 #include "cli/front.h"
 #include "cli/report.h"
 #include "cli/verb.h"
+#include "model/sign.h"
 #include "runs/model/actions.h"
 #include "runs/model/verify.h"
 #include "show/verdict.h"
@@ -20,6 +21,9 @@ struct model_options {
 	const char *html;
 	const char *to;
 	const char *manifest;
+	const char *key;
+	const char *signature;
+	const char *run;
 	const char *fail_on;
 };
 
@@ -69,7 +73,11 @@ static int inspect(const struct request *request, struct wt_err *err)
 
 static int verify(const struct request *request, struct wt_err *err)
 {
-	const struct wti_model_verify_options options = {.manifest = request->options->manifest};
+	const struct wti_model_verify_options options = {
+		.manifest = request->options->manifest,
+		.key = request->options->key,
+		.signature = request->options->signature,
+	};
 
 	return wti_model_verify(request->front, request->arguments[0], &options, request->result,
 				err);
@@ -93,12 +101,38 @@ static int manifest(const struct request *request, struct wt_err *err)
 				  request->result, err);
 }
 
+static int key(const struct request *request, struct wt_err *err)
+{
+	int r = wti_key_make(request->arguments[0], err);
+
+	if (!r)
+		wt_result_fact_text(request->result, "key", "private key, keep it secret",
+				    request->arguments[0]);
+	return r;
+}
+
+static int sign(const struct request *request, struct wt_err *err)
+{
+	return wti_model_sign(request->front, request->arguments[0], request->options->key,
+			      request->options->output, request->result, err);
+}
+
+static int attest(const struct request *request, struct wt_err *err)
+{
+	return wti_model_attest(request->front, request->arguments[0], request->options->run,
+				request->options->key, request->options->output, request->result,
+				err);
+}
+
 static const struct action actions[] = {
 	{"inspect", "a model", 1, false, inspect},
 	{"verify", "a model", 1, true, verify},
 	{"diff", "two models", 2, false, diff},
 	{"convert", "a model and the file to write", 2, false, convert},
 	{"manifest", "a model", 1, false, manifest},
+	{"key", "the file to write", 1, false, key},
+	{"sign", "a model", 1, false, sign},
+	{"attest", "a model", 1, false, attest},
 };
 
 #define ACTIONS (sizeof(actions) / sizeof(actions[0]))
@@ -119,8 +153,9 @@ static const struct action *find_action(const char *word, size_t count, struct w
 	}
 	near = wti_suggest(word, names, ACTIONS);
 	wti_err(err, WT_E_ARG,
-		"no action '%s'%s%s%s; there are inspect, verify, diff, convert and manifest", word,
-		near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+		"no action '%s'%s%s%s; there are inspect, verify, diff, convert, manifest, key, "
+		"sign and attest",
+		word, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 	return NULL;
 }
 
@@ -166,7 +201,15 @@ static const struct wti_option options[] = {
 	 "verify: compare with this manifest; default: FILE.manifest.json, if there is one",
 	 OFFSET(manifest)},
 	{"output", 'o', WTI_OPT_TEXT, "FILE", NULL,
-	 "manifest: write to this file; default: beside the model", OFFSET(output)},
+	 "manifest, sign, attest: write to this file; default: beside the model", OFFSET(output)},
+	{"key", 0, WTI_OPT_TEXT, "FILE", NULL,
+	 "sign, attest: the private key; verify: the public key that the model has to be signed "
+	 "with",
+	 OFFSET(key)},
+	{"signature", 0, WTI_OPT_TEXT, "FILE", NULL,
+	 "verify: the signature; default: FILE.sig.json", OFFSET(signature)},
+	{"run", 0, WTI_OPT_TEXT, "RUN", NULL,
+	 "attest: the run that the model comes from; default: the latest", OFFSET(run)},
 	{"to", 0, WTI_OPT_TEXT, "FORMAT", NULL,
 	 "convert: the format to write; default: what the end of the file name says", OFFSET(to)},
 	{"html", 0, WTI_OPT_TEXT, "FILE", NULL,
@@ -180,7 +223,7 @@ static const struct wti_option options[] = {
 
 const struct wti_verb wti_verb_model = {
 	.name = "model",
-	.arguments = "inspect|verify|diff|convert|manifest FILE [FILE]",
+	.arguments = "inspect|verify|diff|convert|manifest|key|sign|attest FILE [FILE]",
 	.summary = "inspect, verify, compare and convert saved models",
 	.description =
 		"Reads files of saved parameters by what they contain, whatever their names. "
@@ -200,6 +243,10 @@ const struct wti_verb wti_verb_model = {
 		"convert writes a model in another format. manifest writes down the SHA-256 of "
 		"every "
 		"file and tensor, which verify compares later.\n\n"
+		"key makes a pair of Ed25519 keys, FILE and FILE.pub. sign signs the manifest, "
+		"which "
+		"verify --key checks. attest states which run a model comes from, as SLSA "
+		"provenance.\n\n"
 		"Exit status: 0 clean, 1 findings or differences, 2 usage, 3 the file is damaged "
 		"or "
 		"of no known format.",

@@ -7,6 +7,9 @@
 #include "cli/report.h"
 #include "recording.h"
 
+/* Samples of 8 kB arrays fill 1 MB before the recorder wakes: the program would wait for it. */
+#define NOISE_RING_BYTES (8u << 20)
+
 static int write_config(const struct wti_record_choice *options, char **program, size_t count)
 {
 	struct wti_buf out;
@@ -55,6 +58,8 @@ static int run(const void *opaque, char **arguments, size_t count)
 		return write_config(opaque, arguments, count);
 	if (!chosen.on_full) /* runs are compared call by call: none may be missing */
 		chosen.on_full = options->noise.mode || options->runs ? "wait" : "block";
+	if (!chosen.ring_bytes && (options->noise.mode || options->runs))
+		chosen.ring_bytes = NOISE_RING_BYTES;
 	if (!chosen.python.detail) /* digits are lost within libraries, too */
 		chosen.python.detail = options->noise.mode || options->runs ? "full" : "normal";
 	if (!refuse_empty(options, &err) && options->force && !options->folder)
@@ -116,7 +121,7 @@ static const struct wti_option options[] = {
 	{"directory", 0, WTI_OPT_TEXT, "DIR", NULL, "run the program in this folder",
 	 AT(directory)},
 	{"ring-size", 0, WTI_OPT_BYTES, "SIZE", NULL,
-	 "shared memory of each thread, 64k to 256M; default 1M", AT(ring_bytes)},
+	 "shared memory of each thread, 64k to 256M; default 1M, with --noise 8M", AT(ring_bytes)},
 	{"max-size", 0, WTI_OPT_BYTES, "BYTES", NULL,
 	 "end the trace at this size, the program goes on; default 2G, 0 for no limit",
 	 AT(bytes_max)},

@@ -461,6 +461,9 @@ static void say(const struct set *set)
 	}
 	if (set->is_interrupted)
 		wti_warn("interrupted: the runs that had ended are kept");
+	else if (set->started < set->runs->count && is_enough(set))
+		wti_warn("digits are known to %.2g bits after %u runs: no more were started",
+			 set->half_width, set->started);
 	wti_warn("%u of %llu runs in %s; how many digits they share: wheeltap digits %s", recorded,
 		 (unsigned long long)set->runs->count, set->path, set->path);
 }

@@ -11,6 +11,7 @@
 #include "base/grow.h"
 #include "element.h"
 #include "inspect/core/steps.h"
+#include "known.h"
 
 #define TEXTS_MAX ((size_t)1 << 20)
 #define DEPTH_MAX 1000u
@@ -34,6 +35,7 @@ struct wti_side {
 	uint64_t ended_count, left_out;
 	int64_t step;
 	struct wti_sampled *last; /* that samples may belong to */
+	struct wti_sampled_before known;
 	bool any_line;
 	bool is_over;
 	int status;
@@ -272,6 +274,16 @@ static void tensor_of(struct wti_side *lane, const struct wt_event *event,
 	};
 }
 
+/* Its samples may have been read before. */
+static void refer(struct wti_side *lane, struct wti_sampled *value)
+{
+	if (!(value->flags & WT_TENSOR_SAMPLED))
+		return;
+	if (wti_known_take(&lane->known, value))
+		lane->status = WT_E_NOMEM;
+	lane->bytes += value->kept_bytes;
+}
+
 /* A tensor of no call is an item of its own, told apart by its name. */
 static void take_tensor(struct wti_side *lane, const struct wt_event *event)
 {
@@ -283,6 +295,7 @@ static void take_tensor(struct wti_side *lane, const struct wt_event *event)
 	if (!value)
 		return;
 	tensor_of(lane, event, value);
+	refer(lane, value);
 	if (item) {
 		value->position = (int32_t)wt_event_i64(event, WT_TENSOR_FIELD_POSITION);
 		lane->last = value;
@@ -348,6 +361,12 @@ static void take_counter(struct wti_side *lane, const struct wt_event *event)
 	push(lane, &item);
 }
 
+static void keep_known(struct wti_side *lane, const struct wti_sampled *value)
+{
+	if (wti_known_keep(&lane->known, value))
+		lane->status = WT_E_NOMEM;
+}
+
 /* Samples come in pieces, in order; what does not fit its tensor is not believed. */
 static void take_sample(struct wti_side *lane, const struct wt_event *event)
 {
@@ -379,6 +398,7 @@ static void take_sample(struct wti_side *lane, const struct wt_event *event)
 	value->filled += (uint32_t)(count * element.parts);
 	value->kept_bytes += (uint32_t)(count * element.parts * sizeof(double));
 	lane->bytes += count * element.parts * sizeof(double);
+	keep_known(lane, value);
 }
 
 static void take_sketch(struct wti_side *lane, const struct wt_event *event)
@@ -394,6 +414,7 @@ static void take_sketch(struct wti_side *lane, const struct wt_event *event)
 		memcpy(value->sketch, raw.data, raw.bytes);
 	else
 		lane->status = WT_E_NOMEM;
+	keep_known(lane, value);
 }
 
 static void take(struct wti_side *lane, const struct wt_event *event)
@@ -470,6 +491,7 @@ void wti_lane_free(struct wti_side *lane)
 		item_release(&lane->items[i]);
 	for (size_t i = 0; i < lane->depth; i++)
 		item_release(&lane->open[i].item);
+	wti_known_release(&lane->known);
 	free(lane->items);
 	free(lane->open);
 	wt_cursor_free(lane->cursor);

@@ -24,4 +24,12 @@ int wti_manifest_of(const struct wti_front *front, struct wti_model *model,
 int wti_model_manifest(const struct wti_front *front, const char *path, const char *output,
 		       struct wt_result *result, struct wt_err *err);
 
+/* Signs the manifest. `output` NULL: beside the model. */
+int wti_model_sign(const struct wti_front *front, const char *path, const char *key,
+		   const char *output, struct wt_result *result, struct wt_err *err);
+/* Which run the model comes from, as SLSA provenance; signed, if there is a key. */
+int wti_model_attest(const struct wti_front *front, const char *path, const char *run_word,
+		     const char *key, const char *output, struct wt_result *result,
+		     struct wt_err *err);
+
 #endif

@@ -7,6 +7,7 @@
 
 #include <wheeltap/kinds.h>
 
+#include "digest/digest.h"
 #include "model/format.h"
 #include "runs/model/actions.h"
 #include "runs/model/facts.h"
@@ -53,7 +54,10 @@ static void put_text(struct wt_table *table, const char *text)
 static void put_statistics(struct wt_table *table, const struct wti_model_tensor *tensor,
 			   const struct wt_digest *digest)
 {
-	uint64_t finite = digest->count - digest->nan - digest->inf;
+	/* Of complex elements both halves are counted. */
+	uint64_t reals =
+		wti_dtype_real(tensor->dtype) == tensor->dtype ? digest->count : 2 * digest->count;
+	uint64_t finite = reals - digest->nan - digest->inf;
 
 	if (tensor->dtype == WT_DTYPE_OTHER || !finite) {
 		for (unsigned i = 0; i < 4; i++)
@@ -69,8 +73,7 @@ static void put_statistics(struct wt_table *table, const struct wti_model_tensor
 			wt_table_empty(table);
 		return;
 	}
-	wt_table_number(table,
-			digest->count ? 100.0 * (double)digest->zeros / (double)digest->count : 0);
+	wt_table_number(table, reals ? 100.0 * (double)digest->zeros / (double)reals : 0);
 	wt_table_count(table, digest->nan);
 	wt_table_count(table, digest->inf);
 }

@@ -18,6 +18,7 @@
 
 const struct wti_model_layer wti_model_layers[] = {
 	{"structure", "structure of the file", wti_layer_structure},
+	{"signature", "signature", wti_layer_signature},
 	{"files", "SHA-256 of the files", wti_layer_files},
 	{"tensors", "digests of the tensors", wti_layer_tensors},
 	{"values", "NaN and infinity", wti_layer_values},

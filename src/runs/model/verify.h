@@ -14,7 +14,9 @@
 #include "runs/model/codes.h"
 
 struct wti_model_verify_options {
-	const char *manifest; /* NULL: that beside the model, if there is one */
+	const char *manifest;  /* NULL: that beside the model, if there is one */
+	const char *key;       /* the public key of a signature; NULL: none is looked for */
+	const char *signature; /* NULL: that beside the model */
 };
 
 enum wti_model_verdict { WTI_LAYER_NOT_MEASURED, WTI_LAYER_HELD, WTI_LAYER_VIOLATED };
@@ -45,6 +47,7 @@ struct wti_model_layer {
 extern const struct wti_model_layer wti_model_layers[]; /* ends with a name of NULL */
 /* The layers, one or two a file. */
 int wti_layer_structure(struct wti_model_verifying *verifying, struct wt_err *err);
+int wti_layer_signature(struct wti_model_verifying *verifying, struct wt_err *err);
 int wti_layer_files(struct wti_model_verifying *verifying, struct wt_err *err);
 int wti_layer_tensors(struct wti_model_verifying *verifying, struct wt_err *err);
 int wti_layer_values(struct wti_model_verifying *verifying, struct wt_err *err);

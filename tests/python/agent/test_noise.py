@@ -10,6 +10,8 @@ import struct
 from recorded import Harness, Run, main
 
 # Adds lines to the settings that the recorder has left, and becomes the program.
+SAMPLED = 128  # flag of a tensor, docs/events.md
+
 WRAPPER = """
 import os, sys
 with open(os.path.join(os.environ["WHEELTAP_AGENT"].partition(":")[2], "settings"), "a") as file:
@@ -379,6 +381,23 @@ def test_samples(t: Harness) -> None:
     t.equal("nothing is sampled unless it is wanted", noisy(t, code, "noise=rr;noise_seed=11").of("sample", "sketch"), [])
 
 
+def test_sampled_before(t: Harness) -> None:
+    code = ("import numpy as np\nx = np.arange(1.0, 2001.0) / 7\ny = np.sqrt(x)\nfor i in range(3):\n    z = np.multiply(y, y)\n"
+            "print(len(y))\n")
+    run = noisy(t, code, "noise=rr;noise_seed=11;elements=16")
+    values = [event for event in run.events if event["kind"] == "tensor" and event["fields"]["dtype"] == "f64"]
+    sampled = {event["tensor"] for event in run.of("sample")}
+    seen: set[str] = set()
+    wrong = []
+    for event in values:
+        fields = event["fields"]
+        is_known = bool(fields.get("flags", 0) & SAMPLED)
+        if is_known == (event["seq"] in sampled) or is_known != (fields["hash"] in seen):
+            wrong.append(fields)
+        seen.add(fields["hash"])
+    t.equal("what was sampled before refers to it", (len(values) > 9, wrong), (True, []))
+
+
 def test_stopped(t: Harness) -> None:
     bare, run = t.bare("import sys, types\nsys.modules['wheeltap'] = types.SimpleNamespace(stop=int, start=int)\n" + STOPPED), noisy(t, STOPPED, "noise=rr;noise_seed=12")
     same = [a == b for a, b in zip(bare.output.splitlines(), run.output.splitlines())]
@@ -401,5 +420,5 @@ def sketch(data: bytes) -> tuple[float, ...]:
 
 
 if __name__ == "__main__":
-    main(test_seeds, test_exact, test_rounding, test_threads, test_accuracy, test_odd, test_places, test_backward, test_inputs, test_samples,
+    main(test_seeds, test_exact, test_rounding, test_threads, test_accuracy, test_odd, test_places, test_backward, test_inputs, test_samples, test_sampled_before,
          test_stopped, require=("numpy", "torch"))

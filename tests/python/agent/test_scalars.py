@@ -130,6 +130,23 @@ def test_way(t: Harness) -> None:
     t.equal("a float has the hash of its bytes", [f"{xxh3_64(data):016x}" for data in floats], over[0][1], root)
 
 
+INPUTS = """
+import numpy as np
+for kind in (np.float64, np.float32, np.float16, np.complex128):
+    x, y = kind(0.3), kind(0.7)
+    found = {(x * y).tobytes() for _ in range(40)} | {(x - 0.1).tobytes() for _ in range(40)}
+    print(x == kind(0.3), y == kind(0.7), type(x * y) is kind, len(found) > 2, {(kind(3) * kind(7)).tobytes() for _ in range(20)} == {kind(21).tobytes()})
+"""
+
+
+def test_inputs(t: Harness) -> None:
+    for mode in ("pb", "mca"):
+        run = t.record(INPUTS, "--noise", mode, "--seed", "1")
+        t.equal(f"{mode} perturbs copies of operands", (run.status, run.output.split()), (0, ["True"] * 20), run.errors)
+    bare = t.bare(INPUTS)
+    t.equal("without noise the same each time", bare.output.split()[3::5], ["False"] * 4)
+
+
 def test_digits(t: Harness) -> None:
     for name, small, lines in (("by the formula", "(-b + root) / (2.0 * a)", [6]), ("by the product", "c / (a * large)", [])):
         folder = str(t.folder / f"set{t.runs}")
@@ -138,6 +155,12 @@ def test_digits(t: Harness) -> None:
         found = t.execute([t.wheeltap, "digits", "--json", folder])
         findings = [each for each in json.loads(found.output)["findings"] if each["severity"] in ("error", "warning")]
         t.equal(f"the small root {name}", (recorded.status, [each["where"].get("line") for each in findings]), (0, lines), recorded.errors)
+
+
+def test_instances(t: Harness) -> None:
+    """Frames of the interpreter's own, between a class and its __init__, are passed over."""
+    run = t.record("import numpy as np\nfor i in range(300):\n    p = np.poly1d([0.1, 0.7])\nprint(p.order)\n", *NOISE)
+    t.equal("a class of a library that is called often", (run.status, run.output), (0, "1\n"), run.errors)
 
 
 def test_loop(t: Harness) -> None:
@@ -149,4 +172,4 @@ def test_loop(t: Harness) -> None:
 
 
 if __name__ == "__main__":
-    main(test_calls, test_way, test_digits, test_loop, require=("numpy",))
+    main(test_calls, test_way, test_inputs, test_digits, test_instances, test_loop, require=("numpy",))

@@ -73,6 +73,19 @@ static inline struct _PyInterpreterFrame *wti_frame_here(PyThreadState *thread)
 	return frame;
 }
 
+/*
+ * Code of the interpreter's own that stands between a class and its __init__: in memory that is not
+ * to be written, so that no note can be made on it. It has one word for all that it is called.
+ */
+static inline bool wti_code_is_step(PyCodeObject *code)
+{
+#if PY_VERSION_HEX >= 0x030c0000
+	return code->co_filename == code->co_name && _Py_IsImmortal((PyObject *)code);
+#else
+	return false;
+#endif
+}
+
 static inline struct wti_place wti_place_of(struct _PyInterpreterFrame *frame)
 {
 	struct wti_place place = {0};
@@ -86,6 +99,8 @@ static inline struct wti_place wti_place_of(struct _PyInterpreterFrame *frame)
 #else
 	place.code = frame->f_code;
 #endif
+	if (wti_code_is_step(place.code))
+		place.code = NULL;
 	place.offset = _PyInterpreterFrame_LASTI(frame) * (int)sizeof(_Py_CODEUNIT);
 	return place;
 }

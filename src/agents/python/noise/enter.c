@@ -161,16 +161,23 @@ static void perturb_tensor(struct wti_operation *operation, PyObject *object, bo
 		apply(operation, &result);
 }
 
+/* Of Python's own, in the user's code: other functions hand out what they were given. */
+static bool makes_floats(const struct wti_operation *operation)
+{
+	const struct wti_place place = wti_place_here();
+
+	return strcmp(operation->hook->module->text, "builtins") == 0 && place.code &&
+	       !wti_site_in_library(place.code);
+}
+
 static void perturb_scalar(struct wti_operation *operation, PyObject *object)
 {
-	struct wti_tensor result = {.count = 1, .is_packed = true};
+	struct wti_tensor result;
 
-	result.dtype = wti_scalar_dtype(object);
-	if (result.dtype == WT_DTYPE_OTHER || Py_REFCNT(object) != 1)
+	if (Py_REFCNT(object) != 1 || !wti_noise_look_at_scalar(object, &result))
 		return;
-	result.data = (char *)object + sizeof(PyObject);
-	result.item_bytes = (uint32_t)wti_dtype_bytes(result.dtype);
-	apply(operation, &result);
+	if (!PyFloat_CheckExact(object) || makes_floats(operation))
+		apply(operation, &result);
 }
 
 static void perturb(struct wti_operation *operation, PyObject *object, bool is_written, int depth)

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+enum { INPUT_VALUES = 0x10000 }; /* numbers of inputs: beyond those of outputs */
+
 static bool is_ours(PyObject *object)
 {
 	for (const struct wti_noise_inputs *each = wti_noise_thread.inputs; each;
@@ -77,7 +79,7 @@ static bool replace(const struct wti_operation *operation, Py_ssize_t i,
 	copy = copy_of(object);
 	if (!copy)
 		return false;
-	key.value = 0x10000 + (uint32_t)i;
+	key.value = INPUT_VALUES + (uint32_t)i;
 	if (wti_noise_can(copy, &tensor))
 		wti_noise_memory(&tensor, &key);
 	ret->arguments[1 + i] = copy;
@@ -122,4 +124,47 @@ void wti_noise_inputs_release(struct wti_noise_inputs *inputs)
 	wti_noise_thread.inputs = inputs->outer;
 	for (Py_ssize_t i = 0; i < inputs->made_count; i++)
 		Py_DECREF(inputs->made[i]);
+}
+
+/* ---- Scalars --------------------------------------------------------------------------------- */
+
+/* One that nobody else holds; NULL: what it is has no digits, or cannot be copied. */
+static PyObject *fresh(PyObject *object)
+{
+	const PyNumberMethods *number = Py_TYPE(object)->tp_as_number;
+	PyObject *copy;
+
+	if (PyFloat_CheckExact(object))
+		return PyFloat_FromDouble(PyFloat_AS_DOUBLE(object));
+	if (!wti_scalar_is(object) || !number || !number->nb_positive)
+		return NULL;
+	copy = number->nb_positive(object);
+	if (copy && (Py_REFCNT(copy) != 1 || Py_TYPE(copy) != Py_TYPE(object)))
+		Py_CLEAR(copy);
+	return copy;
+}
+
+void wti_noise_pair_make(struct wti_operation *operation, struct wti_noise_pair *operands)
+{
+	operation->has_place = true;
+	operation->is_wanted = wti_noise_place(operation->hook, &operation->key);
+	wti_python_thread.inside++;
+	for (uint32_t i = 0; operation->is_wanted && i < 2; i++) {
+		struct wti_noise_key key = operation->key;
+		PyObject *copy = fresh(operands->given[i]);
+
+		PyErr_Clear();
+		if (!copy)
+			continue;
+		key.value = INPUT_VALUES + i;
+		wti_noise_scalar(copy, &key);
+		operands->given[i] = operands->made[i] = copy;
+	}
+	wti_python_thread.inside--;
+}
+
+void wti_noise_pair_release(struct wti_noise_pair *operands)
+{
+	Py_XDECREF(operands->made[0]);
+	Py_XDECREF(operands->made[1]);
 }

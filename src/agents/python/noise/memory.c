@@ -56,6 +56,25 @@ bool wti_noise_can(PyObject *object, struct wti_tensor *ret)
 	return ret->data && ret->count && wti_noise_takes(ret->dtype);
 }
 
+bool wti_noise_look_at_scalar(PyObject *object, struct wti_tensor *ret)
+{
+	*ret = (struct wti_tensor){.count = 1, .is_packed = true};
+	ret->dtype = PyFloat_CheckExact(object) ? WT_DTYPE_F64 : wti_scalar_dtype(object);
+	if (ret->dtype == WT_DTYPE_OTHER)
+		return false;
+	ret->data = (char *)object + sizeof(PyObject);
+	ret->item_bytes = (uint32_t)wti_dtype_bytes(ret->dtype);
+	return true;
+}
+
+void wti_noise_scalar(PyObject *object, const struct wti_noise_key *key)
+{
+	struct wti_tensor tensor;
+
+	if (wti_noise_look_at_scalar(object, &tensor))
+		wti_noise_memory(&tensor, key);
+}
+
 static int64_t stride_of(const struct wti_tensor *tensor, uint32_t i)
 {
 	return tensor->strides[i] * (int64_t)tensor->stride_unit;

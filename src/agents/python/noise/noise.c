@@ -60,6 +60,7 @@ static PyObject *rounding(PyObject *self, PyObject *arguments)
 PyMethodDef wti_noise_methods[] = {
 	{"noise", set_noise, METH_VARARGS, NULL},
 	{"noise_scalars", wti_noise_hook_scalars, METH_O, NULL},
+	{"noise_floats", wti_noise_hook_floats, METH_NOARGS, NULL},
 	{"noise_index", wti_noise_hook_index, METH_O, NULL},
 	{"noise_type", wti_noise_hook_type, METH_O, NULL},
 	{"rounding", rounding, METH_VARARGS, NULL},

@@ -12,6 +12,8 @@
  *	cancel.c   operands of sums, for the mode that looks at what was lost
  *	input.c    copies of inputs, for the modes that perturb those
  *	scalar.c   operators of numpy's scalars, and functions of Fortran
+ *	float.c    operators of Python's own floats, in the user's code
+ *	general.c  keeps the interpreter from computing with floats by itself
  *	index.c    numbers that are taken out of arrays, and put into them
  *	backward.c operators within backward, as the shim reports them
  *

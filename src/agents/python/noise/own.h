@@ -51,6 +51,11 @@ struct wti_noise_state {
 		struct wti_hook hooks[WTI_NOISE_SCALARS][WTI_NOISE_SLOTS];
 	} scalars; /* see scalar.c */
 	struct {
+		bool is_hooked;
+		PyNumberMethods originals;
+		struct wti_hook hooks[WTI_NOISE_SLOTS];
+	} floats; /* see float.c */
+	struct {
 		binaryfunc get; /* NULL: not hooked */
 		ssizeargfunc item;
 		objobjargproc set;
@@ -94,7 +99,8 @@ struct wti_operation {
 	bool has_place;   /* `key` and the next are known */
 	bool is_wanted;   /* the recording wants noise here */
 	struct wti_noise_key key;
-	uint64_t done_count; /* of the thread, when it began */
+	uint64_t done_count;  /* of the thread, when it began */
+	uint64_t emitted_max; /* of a scalar's: so many of an instruction are emitted */
 };
 
 /* Leads calls through this hook by us; a new one, as it is made. */
@@ -130,6 +136,9 @@ void wti_noise_changed(const struct wti_tensor *tensor, const struct wti_noise_k
 char *wti_noise_copy(const struct wti_tensor *tensor);
 /* A value that may be perturbed: floating, in memory that may be written. */
 bool wti_noise_can(PyObject *object, struct wti_tensor *ret);
+/* A scalar of numpy's or a float of Python's: the value lies behind the head. */
+bool wti_noise_look_at_scalar(PyObject *object, struct wti_tensor *ret);
+void wti_noise_scalar(PyObject *object, const struct wti_noise_key *key);
 /* An array of numpy's, or derived from one. */
 bool wti_noise_is_array(PyObject *object);
 /* True if two values have memory in common. */
@@ -154,14 +163,37 @@ struct wti_noise_inputs {
 bool wti_noise_inputs_make(const struct wti_operation *operation, struct wti_noise_inputs *ret);
 void wti_noise_inputs_release(struct wti_noise_inputs *inputs);
 
+/* The operands of an operator of scalars: copies, where they are perturbed. */
+struct wti_noise_pair {
+	PyObject *given[2];
+	PyObject *made[2]; /* NULL: the original is given */
+};
+
+void wti_noise_pair_make(struct wti_operation *operation, struct wti_noise_pair *operands);
+void wti_noise_pair_release(struct wti_noise_pair *operands);
+
 /* ---- scalar.c ------------------------------------------------------------------------------- */
 
 /* Emits an operation that was no call of a hooked callable, after it is done. */
 void wti_noise_emit(const struct wti_hook *hook, PyObject *const *arguments, Py_ssize_t count,
 		    PyObject *result);
+/* Calls the slot of a binary operator of scalars, or that of power, perturbed and emitted. */
+PyObject *wti_noise_operate(struct wti_operation *operation, binaryfunc binary, ternaryfunc power);
 /* noise_scalars(types), noise_type(type) */
 PyObject *wti_noise_hook_scalars(PyObject *self, PyObject *types);
 PyObject *wti_noise_hook_type(PyObject *self, PyObject *type);
+
+/* ---- float.c -------------------------------------------------------------------------------- */
+
+/* noise_floats(): once */
+PyObject *wti_noise_hook_floats(PyObject *self, PyObject *unused);
+
+/* ---- general.c ------------------------------------------------------------------------------ */
+
+/* The interpreter goes on to call the slots of types at this place, whatever it has seen there. */
+void wti_general_keep(struct wti_place place);
+/* Prepares code that is to run for the first time, where that is needed. */
+void wti_general_init(void);
 
 /* ---- index.c -------------------------------------------------------------------------------- */
 

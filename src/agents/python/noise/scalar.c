@@ -56,35 +56,60 @@ void wti_noise_emit(const struct wti_hook *hook, PyObject *const *arguments, Py_
  */
 static PyObject *finish(struct wti_operation *operation, PyObject *result)
 {
-	bool is_ours = result && wti_scalar_is(result) && result != wti_noise_thread.made;
+	bool is_ours = result && (wti_scalar_is(result) || PyFloat_CheckExact(result)) &&
+		       result != wti_noise_thread.made;
 
 	wti_noise_end(operation, result);
-	if (is_ours)
+	if (is_ours && operation->key.call < operation->emitted_max)
 		wti_noise_emit(operation->hook, operation->arguments, operation->count, result);
+	return result;
+}
+
+PyObject *wti_noise_operate(struct wti_operation *operation, binaryfunc binary, ternaryfunc power)
+{
+	struct wti_noise_pair operands = {{operation->arguments[0], operation->arguments[1]},
+					  {NULL, NULL}};
+	PyObject *result;
+
+	if (!wti_noise_begin(operation))
+		return binary ? binary(operands.given[0], operands.given[1])
+			      : power(operands.given[0], operands.given[1], Py_None);
+	if (wti_noise_of_inputs(&wti_noise_state.noise))
+		wti_noise_pair_make(operation, &operands);
+	operation->arguments = operands.given;
+	result = binary ? binary(operands.given[0], operands.given[1])
+			: power(operands.given[0], operands.given[1], Py_None);
+	result = finish(operation, result);
+	wti_noise_pair_release(&operands);
 	return result;
 }
 
 static PyObject *binary(const struct wti_hook *hook, binaryfunc original, PyObject *a, PyObject *b)
 {
 	PyObject *arguments[] = {a, b};
-	struct wti_operation operation = {
-		.hook = hook, .arguments = arguments, .count = 2, .rounding = WTI_ROUNDING_ALL};
+	struct wti_operation operation = {.hook = hook,
+					  .arguments = arguments,
+					  .count = 2,
+					  .rounding = WTI_ROUNDING_ALL,
+					  .emitted_max = UINT64_MAX};
 
-	if (!wti_noise_begin(&operation))
-		return original(a, b);
-	return finish(&operation, original(a, b));
+	return wti_noise_operate(&operation, original, NULL);
 }
 
+/* With a modulus it is of integers, which is an error here. */
 static PyObject *power(const struct wti_hook *hook, ternaryfunc original, PyObject *a, PyObject *b,
 		       PyObject *modulus)
 {
 	PyObject *arguments[] = {a, b};
-	struct wti_operation operation = {
-		.hook = hook, .arguments = arguments, .count = 2, .rounding = WTI_ROUNDING_ALL};
+	struct wti_operation operation = {.hook = hook,
+					  .arguments = arguments,
+					  .count = 2,
+					  .rounding = WTI_ROUNDING_ALL,
+					  .emitted_max = UINT64_MAX};
 
-	if (!wti_noise_begin(&operation))
+	if (modulus != Py_None)
 		return original(a, b, modulus);
-	return finish(&operation, original(a, b, modulus));
+	return wti_noise_operate(&operation, NULL, original);
 }
 
 /* The sign and the type change nothing that is rounded. */
@@ -99,8 +124,11 @@ static PyObject *exact(const struct wti_hook *hook, unaryfunc original, PyObject
 
 static PyObject *absolute(const struct wti_hook *hook, unaryfunc original, PyObject *a)
 {
-	struct wti_operation operation = {
-		.hook = hook, .arguments = &a, .count = 1, .rounding = WTI_ROUNDING_ALL};
+	struct wti_operation operation = {.hook = hook,
+					  .arguments = &a,
+					  .count = 1,
+					  .rounding = WTI_ROUNDING_ALL,
+					  .emitted_max = UINT64_MAX};
 	uint32_t dtype = wti_scalar_dtype(a);
 
 	if (wti_dtype_real(dtype) == dtype) /* of a complex one it is a root */

@@ -212,7 +212,7 @@ static uint32_t keep(const struct wti_tensor *tensor, const struct wt_digest *di
 
 /* Returns false if it is lost. */
 static bool emit(const struct wti_tensor *tensor, const struct wti_tensor_names *names,
-		 const struct wt_digest *digest, uint32_t *ret_seq)
+		 const struct wt_digest *digest, uint32_t more_flags, uint32_t *ret_seq)
 {
 	const struct wti_here here = wti_here();
 	const struct wt_digest none = {.count = tensor->count};
@@ -230,7 +230,7 @@ static bool emit(const struct wti_tensor *tensor, const struct wti_tensor_names 
 	record = wti_open(here, WT_KIND_TENSOR, sizeof(*record));
 	if (!record)
 		return false;
-	record->flags = flags_of(tensor, digest != NULL) | kept;
+	record->flags = flags_of(tensor, digest != NULL) | kept | more_flags;
 	if (!digest)
 		digest = &none;
 	record->name = ids[0];
@@ -254,14 +254,25 @@ static bool emit(const struct wti_tensor *tensor, const struct wti_tensor_names 
 	return wti_commit(here, sizeof(*record));
 }
 
-/* Some of its elements, if the recording wants them. */
-static void emit_sample(const struct wti_tensor *tensor, uint32_t seq)
+/* With some of its elements, if the recording wants them. */
+static void emit_sampled(const struct wti_tensor *tensor, const struct wti_tensor_names *names,
+			 const struct wt_digest *digest)
 {
-	if (wti_tensor_is_direct(tensor))
-		wti_sampled_emit_packed(seq, tensor->dtype, tensor->count, tensor->data);
+	struct wti_sampled_value value = {
+		.dtype = tensor->dtype,
+		.count = tensor->count,
+		.hash = digest ? digest->hash : 0,
+		.has_hash = digest != NULL,
+	};
+
+	if (wti_sampled_is_known(&value))
+		emit(tensor, names, digest, WT_TENSOR_SAMPLED, &value.tensor);
+	else if (!emit(tensor, names, digest, 0, &value.tensor))
+		return;
+	else if (wti_tensor_is_direct(tensor))
+		wti_sampled_emit_packed(&value, tensor->data);
 	else
-		wti_sampled_emit(seq, tensor->dtype, tensor->count, give,
-				 (void *)(uintptr_t)tensor);
+		wti_sampled_emit(&value, give, (void *)(uintptr_t)tensor);
 }
 
 void wti_tensor_emit(const struct wti_tensor *tensor, const struct wti_tensor_names *names,
@@ -269,8 +280,10 @@ void wti_tensor_emit(const struct wti_tensor *tensor, const struct wti_tensor_na
 {
 	uint32_t seq;
 
-	if (emit(tensor, names, digest, &seq) && wti_unlikely(wti_agent.elements) && tensor->data)
-		emit_sample(tensor, seq);
+	if (wti_unlikely(wti_agent.elements) && tensor->data)
+		emit_sampled(tensor, names, digest);
+	else
+		emit(tensor, names, digest, 0, &seq);
 	if (wti_likely(digest || !tensor->kind || !tensor->object))
 		return;
 	if (strcmp(tensor->kind->text, "device") == 0) {
