@@ -25,6 +25,7 @@ const struct wti_model_layer wti_model_layers[] = {
 	{"units", "dead and equal units", wti_layer_units},
 	{"initial", "untouched initialisation", wti_layer_initial},
 	{"answers", "answers for labelled data", wti_layer_answers},
+	{"run", "what the run saved", wti_layer_run},
 	{NULL},
 };
 
