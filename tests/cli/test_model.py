@@ -198,6 +198,10 @@ class Model(unittest.TestCase):
         self.assertIn("-o FILE", self.run_model("attest", "model.safetensors", "--run", "run", status=2))
         self.run_model("attest", "model.safetensors", "--run", "not-there", "-o", "x", status=3)
 
+    def test_nothing_is_not_clean(self) -> None:
+        models.write(self.folder / "none", models.safetensors({}))
+        self.assertEqual(self.object("verify", "none", status=3)["status"], "not_measured")
+
     def test_words(self) -> None:
         self.assertIn("did you mean 'verify'", self.run_model("verfy", "model.safetensors", status=2))
         self.assertIn("takes two models", self.run_model("diff", "model.safetensors", status=2))

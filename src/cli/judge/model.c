@@ -167,6 +167,8 @@ static int exit_code(const struct action *action, const struct model_options *op
 	bool has_findings = action->judges ? wti_verdict_any_fails(result, options->fail_on)
 					   : result->status && !strcmp(result->status, "findings");
 
+	if (result->status && !strcmp(result->status, "not_measured"))
+		return WTI_EXIT_TRACE;
 	return has_findings ? WTI_EXIT_FINDINGS : WTI_EXIT_CLEAN;
 }
 

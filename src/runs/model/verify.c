@@ -190,7 +190,10 @@ int wti_model_verify(const struct wti_front *front, const char *path,
 					    verifying.manifest_path);
 	}
 	r = r ? r : run_layers(&verifying, err);
-	wt_result_set_status(result, result->finding_count ? "findings" : "clean");
+	/* A model without tensors proves nothing. */
+	wt_result_set_status(result, result->finding_count           ? "findings"
+				     : verifying.model->tensor_count ? "clean"
+								     : "not_measured");
 	free(verifying.examined);
 	wti_manifest_free(verifying.manifest);
 	wti_model_free(verifying.model);
