@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 # Debian's packages are installed once; the stamp remembers which list they came from.
 SETUP = $(BUILD)/.setup
 
-.PHONY: all everything setup demo test check install uninstall clean fuzz bench soak corpus seeds suites matrix mutate help
+.PHONY: all everything setup demo test check install uninstall clean fuzz bench soak corpus seeds suites matrix burn mutate help
 all: $(BUILD)/build.ninja ## build the program, libraries, Python package, manual pages and examples; no tests
 	@ninja -C $(BUILD) product
 
@@ -76,6 +76,9 @@ suites: all ## numpy's and scipy's own tests, recorded and not; an hour
 
 matrix: everything ## the Python agent's tests with other releases of torch, from PyPI; an hour
 	@tools/matrix $(BUILD)
+
+burn: all ## Burn itself, built by cargo, reads what we write and the other way round; a quarter of an hour
+	@/usr/bin/python3 tests/model/burn/test_burn.py $(BUILD)/wheeltap $(BUILD)/burn || test $$? = 77
 
 clean: ## remove the build folders
 	@rm -rf $(BUILD) $(BUILD)-*

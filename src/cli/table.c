@@ -26,6 +26,7 @@ const struct wti_verb *const wti_verbs[] = {
 	&wti_verb_try,
 	&wti_verb_explain,
 	&wti_verb_timeline,
+	&wti_verb_dataset,
 	&wti_verb_export,
 	&wti_verb_import,
 	&wti_verb_clean,

@@ -84,6 +84,7 @@ const struct wti_verb *wti_verb_by_name(const char *name); /* or NULL */
 /* The rows, one a file. */
 extern const struct wti_verb wti_verb_check;
 extern const struct wti_verb wti_verb_clean;
+extern const struct wti_verb wti_verb_dataset;
 extern const struct wti_verb wti_verb_diff;
 extern const struct wti_verb wti_verb_digits;
 extern const struct wti_verb wti_verb_doctor;

@@ -70,6 +70,8 @@ CASES: dict[str, list[tuple[str, bool]]] = {
                ("check EVIL.toml RUN", S), ("EVIL EVIL", S)],
     "gate": [("--init RUN -c /dev/stdout", False), ("-c gate.toml RUN", S), ("-c gate.toml RUN --json", S), ("-c gate.toml --junit EVIL.xml RUN", S),
              ("-c EVIL.toml RUN", S), ("-c EVIL RUN", S), ("-c renacer.toml RUN", S)],
+    "dataset": [("inspect EVIL.rows", S), ("inspect EVIL.rows --json", S), ("inspect EVIL.rows other.rows", S), ("inspect other.rows --label EVIL", S),
+                ("inspect other.rows --labels EVIL.rows", S), ("inspect EVIL", S), ("make EVIL", S), ("EVIL EVIL", S), ("make tiny -o EVILdata", S), ("make tiny --seed EVIL", S)],
     "model": [("inspect EVIL.model", S), ("inspect EVIL.model --json", S), ("verify EVIL.model", S), ("verify EVIL.model --json", S),
               ("diff EVIL.model other.model", S), ("diff other.model EVIL.model --json", S), ("manifest EVIL.model -o EVIL.manifest", S),
               ("verify other.model --manifest EVIL.manifest", S), ("convert EVIL.model EVIL.safetensors", S), ("convert EVIL.model x --to EVIL", S),
@@ -86,7 +88,7 @@ CASES: dict[str, list[tuple[str, bool]]] = {
 }
 # Words that let a verb end soon, or run at all, while its options get hostile values.
 BASE = {"sim": ["-n", "10", "-o", "EVILbase"], "record": [], "infer": ["RUN"], "pack": ["show", "EVIL.json"],
-        "golden": ["show", "EVIL"], "diff": ["RUN", "OTHER"], "digits": ["RUN", "OTHER"], "import": ["traincheck", "EVIL.inv"], "model": ["verify", "other.model"], "python": ["path"]}
+        "golden": ["show", "EVIL"], "diff": ["RUN", "OTHER"], "digits": ["RUN", "OTHER"], "import": ["traincheck", "EVIL.inv"], "model": ["verify", "other.model"], "dataset": ["inspect", "other.rows"], "python": ["path"]}
 LINES_OF_THEIR_OWN = ("--csv", "csv")  # of CSV: newlines stand within quotes
 
 
@@ -161,6 +163,9 @@ def prepare(folder: Path, schema: Path) -> None:
     evil_model = {spoken: ("F32", [2, 2], models.floats(0, 0, 1, float("nan"))), "b": ("F32", [], models.floats(1))}
     name("EVIL.model").write_bytes(models.safetensors(evil_model, {spoken: spoken}))
     (folder / "other.model").write_bytes(models.small("b"))
+    quoted = spoken.replace('"', '""').replace("\n", " ").replace("\r", " ")
+    name("EVIL.rows").write_text(f'"{quoted}",b,class\n1,2,"{quoted}"\n1,2,y\n3,2,"{quoted}"\n')
+    (folder / "other.rows").write_text("a,b,class\n1,2,y\n")
     evil = toml(EVIL_TEXT)
     name("EVIL.toml").write_text(f"[record]\nname = 3\n{evil} = {evil}\n")
     name("EVIL.yaml").write_bytes(b"pytorch_path: 3\n" + json.dumps(EVIL_TEXT).encode() + b": 1\n" + EVIL_UTF8)

@@ -49,6 +49,7 @@ CASES: dict[str, list[tuple[str, list[str]]]] = {
     "digits": [("RUN OTHER --compare", []), ("RUN", []), ("RUN OTHER --compare --by site", []), ("kinds", [])],
     "golden": [("check kept other-calls", [PATH]), ("check kept calls", []), ("check kept RUN", []), ("show kept", [])],
     "gate": [("-c gate.toml RUN", [PATH]), ("-c not-there.toml RUN", [])],
+    "dataset": [("inspect rows.csv", [PATH]), ("inspect rows.csv rows.csv", [PATH]), ("make no-such-set", []), ("inspect not-there", [])],
     "model": [("inspect model", [PATH]), ("verify model", [PATH]), ("diff model other", [PATH]), ("verify pack.json", []), ("inspect not-there", [])],
     "explain": [("", [RULE, "WT-OPT-001"]), (RULE, [RULE]), ("WT-DDP-001", []), ("WT-GRAD-0001", [RULE])],
     "clean": [("--keep 0 --dry-run", [RUN])],
@@ -129,6 +130,7 @@ def prepare(bench: Bench, schema: Path) -> None:
     model = {PATH: ("F32", [2, 2], models.floats(0, 0, 1, float("nan"))), "b": ("F32", [], models.floats(1))}
     (folder / "model").write_bytes(models.safetensors(model, {PATH: TEXT}))
     (folder / "other").write_bytes(models.small(PATH))
+    (folder / "rows.csv").write_text(f"{PATH},b,class\n1,2,x\n1,2,y\n3,2,x\n")
     name = hostile.toml(TEXT)
     (folder / "gate.toml").write_text(
         f"[[gate]]\nname = {name}\ntype = 'count'\ncall = 'openat'\nmax = 0\n"

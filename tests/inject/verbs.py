@@ -26,6 +26,7 @@ RUN = "RUN"  # stands for a small run in the lists below
 CALLS = "CALLS"  # for one with system calls; where they cannot be recorded, what needs it is skipped
 NEW = "NEW"  # for a folder that does not exist yet
 CONFIG = "CONFIG"  # for a file that asserts something of every sort
+DATA = "DATA"  # for a data set in CSV
 MODEL = "MODEL"  # for a model with a manifest
 GOLDEN = "GOLDEN"  # for a golden of CALLS
 ALLOCATIONS = {
@@ -45,6 +46,8 @@ ALLOCATIONS = {
     "digits": ["digits", "--compare", "--json", RUN, RUN],
     "golden_check": ["golden", "check", GOLDEN, CALLS],
     "gate": ["gate", "-c", CONFIG, CALLS],
+    "dataset": ["dataset", "inspect", DATA, DATA],
+    "model_answers": ["model", "verify", MODEL, "--data", DATA],
     "model_inspect": ["model", "inspect", MODEL],
     "model_verify": ["model", "verify", MODEL],
     "model_diff": ["model", "diff", MODEL, MODEL],
@@ -92,6 +95,8 @@ class Failures:
         self.golden = folder / "golden.toml"
         self.config = folder / "gate.toml"
         self.config.write_text(ASSERTED)
+        self.data = folder / "data.csv"
+        self.data.write_text("a,b,class\n1,2,0\n1,2,1\n3,,0\n")
         self.model = models.write(folder / "model", models.small())
         subprocess.run([program, "model", "manifest", self.model], check=True, stdout=subprocess.DEVNULL)
         for words in (["record", "-q", "--syscalls", "-o", self.calls, "--", "/bin/sh", "-c", "echo x > x; /bin/cat x"],
@@ -103,7 +108,7 @@ class Failures:
         new = self.folder / "new"
         fired = self.folder / "fired"
         subprocess.run(["rm", "-rf", new, fired], check=True)
-        known = {RUN: self.run, NEW: new, CALLS: self.calls, CONFIG: self.config, GOLDEN: self.golden, MODEL: self.model}
+        known = {RUN: self.run, NEW: new, CALLS: self.calls, CONFIG: self.config, GOLDEN: self.golden, MODEL: self.model, DATA: self.data}
         words = [str(known.get(word, word)) for word in arguments]
         done = subprocess.run([self.program, *words], capture_output=True, timeout=PATIENCE, stdin=subprocess.DEVNULL,
                               env=environment(LC_ALL="C.UTF-8", INJECT_FIRED=str(fired), **env))

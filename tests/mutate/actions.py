@@ -103,6 +103,8 @@ OF_A_MODEL = [
     text("model manifest model -o out", out="json"), text("model inspect model --html out"),
 ]  # fmt: skip
 
+OF_A_DATASET = [text("dataset inspect rows.csv"), json("dataset inspect rows.csv good.csv"), text("model verify good.model --data rows.csv")]
+
 OF_A_MANIFEST = [text("model verify good.model --manifest manifest"), json("model verify good.model --manifest manifest")]
 
 OF_A_SIMULATION = [
@@ -124,7 +126,7 @@ THEN = [text("info out.run"), text("doctor out.run"), json("view out.run"), text
 ACTIONS: dict[str, list[Action]] = {
     "stream": OF_A_RUN, "amplified": OF_A_RUN, "runjson": OF_A_RUN, "pack": OF_A_PACK, "partial": OF_A_PARTIAL, "golden": OF_A_GOLDEN, "gate": OF_A_GATE,
     "setting": OF_A_SETTING, "config": OF_A_CONFIG, "simulation": OF_A_SIMULATION, "trace": OF_A_TRACE,
-    "invariants": OF_INVARIANTS, "model": OF_A_MODEL, "manifest": OF_A_MANIFEST,
+    "invariants": OF_INVARIANTS, "model": OF_A_MODEL, "manifest": OF_A_MANIFEST, "dataset": OF_A_DATASET,
 }  # fmt: skip
 
 # Verbs that read no file of ours; any other one that the verb table has must be in ACTIONS.

@@ -33,7 +33,7 @@ STEPPED_GATE = '[[gate]]\ntype = "slower"\nmax = 0.05\nof = "run"\n'
 GOLDEN_GATE = '[[gate]]\ntype = "golden"\ngolden = "./golden.toml"\n'
 # How many of 100 cases are of each kind.
 SHARES = {"stream": 43, "amplified": 1, "runjson": 8, "pack": 8, "partial": 4, "golden": 6, "gate": 7, "setting": 4, "config": 4, "simulation": 2,
-          "trace": 6, "invariants": 3, "model": 3, "manifest": 1}  # fmt: skip
+          "trace": 6, "invariants": 3, "model": 3, "manifest": 1, "dataset": 1}  # fmt: skip
 
 
 @dataclass
@@ -100,11 +100,15 @@ def gather_runs(seeds: Seeds) -> None:
         seeds.streams += [(run, stream) for stream in streams for _ in range(weight if stream.stat().st_size > 3000 else 1)]
 
 
+DATA = b"# a,b,class\n1,2.5,0\n-3e2,nan,1\n\"4\",,0\n1,2.5,1\n"
+
+
 def gather(program: Program, folder: Path) -> Seeds:
     seeds = Seeds(folder)
     read = {name: (SEEDS / name).read_bytes() for name in os.listdir(SEEDS) if (SEEDS / name).is_file()}
     (folder / "trace").write_bytes(read["trace.jsonl"])
     models.write(folder / "good.model", models.small())
+    (folder / "good.csv").write_bytes(DATA)
     for line in (f"infer {SEEDS}/ddp --programs 1 --examples 1 --steps 1 -o pack.json",
                  f"infer {SEEDS}/ddp --partial -o partial.json", f"golden add ./golden.toml --times {SEEDS}/calls",
                  "sim --events 300 --seed 5 -o simulated", "sim --events 400 --kinds all --seed 6 -o kinds",
@@ -128,6 +132,7 @@ def gather(program: Program, folder: Path) -> Seeds:
         "invariants": [read["invariants.jsonl"], *invariants],
         "model": [models.small()],
         "manifest": [(folder / "good.manifest").read_bytes()],
+        "dataset": [DATA],
     }
     (folder / "slower.toml").write_text(STEPPED_GATE)
     (folder / "golden-gate.toml").write_text(GOLDEN_GATE)
@@ -160,7 +165,7 @@ def place(path: Path, data: bytes) -> None:
 # Where the mutated text of a kind goes.
 PLACES = {"runjson": "home/run/run.json", "pack": "pack.json", "partial": "partial.json", "golden": "golden.toml", "gate": "gate.toml",
           "setting": "wheeltap.toml", "config": "config", "simulation": "sim.toml", "trace": "trace.jsonl",
-          "invariants": "invariants.jsonl", "model": "model", "manifest": "manifest"}  # fmt: skip
+          "invariants": "invariants.jsonl", "model": "model", "manifest": "manifest", "dataset": "rows.csv"}  # fmt: skip
 
 
 def prepare(seeds: Seeds, folder: Path, chance: random.Random, kind: str) -> Path:
@@ -174,7 +179,7 @@ def prepare(seeds: Seeds, folder: Path, chance: random.Random, kind: str) -> Pat
     elif kind == "pack":
         good = seeds.folder / "ddp"
     link_run(good, folder / "good")
-    for name in ("pack.json", "golden.toml", "gate.toml", "renacer.toml", "slower.toml", "golden-gate.toml", "good.model", "good.manifest"):
+    for name in ("pack.json", "golden.toml", "gate.toml", "renacer.toml", "slower.toml", "golden-gate.toml", "good.model", "good.manifest", "good.csv"):
         shutil.copy(seeds.folder / name, folder / name)
     shutil.copy(seeds.folder / "pack.json", folder / "good.json")
     shutil.copy(seeds.folder / "partial.json", folder / "good.partial")

@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "base/text.h"
+#include "dataset/codes.h"
 #include "inspect/digits/digits.h"
 #include "inspect/gate/gate.h"
 #include "inspect/golden/deviation.h"
@@ -98,6 +99,8 @@ static void gather(struct codes *codes, bool all)
 			add_code(codes, &wti_golden_codes[i],
 				 "a golden, and a run recorded with --syscalls without lost "
 				 "events");
+		for (size_t i = 0; wti_dataset_codes[i].code; i++)
+			add_code(codes, &wti_dataset_codes[i], "files of data (docs/dataset.md)");
 		for (size_t i = 0; wti_digits_code_at(i); i++)
 			add_code(codes, wti_digits_code_at(i),
 				 "runs recorded under noise with --elements (docs/digits.md)");

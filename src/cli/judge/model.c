@@ -21,13 +21,17 @@ struct model_options {
 	const char *html;
 	const char *to;
 	const char *manifest;
+	const char *data;
+	const char *labels;
+	const char *activation;
+	const char *like;
 	const char *key;
 	const char *signature;
 	const char *run;
 	const char *fail_on;
 };
 
-static const struct model_options defaults = {.fail_on = "error"};
+static const struct model_options defaults = {.fail_on = "error", .activation = "relu"};
 
 /* What an action gets. */
 struct request {
@@ -71,10 +75,20 @@ static int inspect(const struct request *request, struct wt_err *err)
 	return r || !html ? r : save_page(html, request->result, err);
 }
 
+static enum wti_activation activation_of(const char *word)
+{
+	return !strcmp(word, "relu")   ? WTI_ACTIVATION_RELU
+	       : !strcmp(word, "tanh") ? WTI_ACTIVATION_TANH
+				       : WTI_ACTIVATION_NONE;
+}
+
 static int verify(const struct request *request, struct wt_err *err)
 {
 	const struct wti_model_verify_options options = {
 		.manifest = request->options->manifest,
+		.data = request->options->data,
+		.labels = request->options->labels,
+		.activation = activation_of(request->options->activation),
 		.key = request->options->key,
 		.signature = request->options->signature,
 	};
@@ -92,7 +106,8 @@ static int diff(const struct request *request, struct wt_err *err)
 static int convert(const struct request *request, struct wt_err *err)
 {
 	return wti_model_convert(request->front, request->arguments[0], request->arguments[1],
-				 request->options->to, request->result, err);
+				 request->options->to, request->options->like, request->result,
+				 err);
 }
 
 static int manifest(const struct request *request, struct wt_err *err)
@@ -214,6 +229,19 @@ static const struct wti_option options[] = {
 	 "attest: the run that the model comes from; default: the latest", OFFSET(run)},
 	{"to", 0, WTI_OPT_TEXT, "FORMAT", NULL,
 	 "convert: the format to write; default: what the end of the file name says", OFFSET(to)},
+	{"like", 0, WTI_OPT_TEXT, "MODEL", NULL,
+	 "convert: names, order and what is between the tensors as in this model of the same "
+	 "shapes",
+	 OFFSET(like)},
+	{"data", 0, WTI_OPT_TEXT, "FILE", NULL,
+	 "verify: run the model on these rows (CSV, .npy, .npz), and report if it has learned "
+	 "nothing",
+	 OFFSET(data)},
+	{"labels", 0, WTI_OPT_TEXT, "FILE", NULL, "verify: the classes of those rows, one a row",
+	 OFFSET(labels)},
+	{"activation", 0, WTI_OPT_CHOICE, NULL, "relu|tanh|none",
+	 "verify: what is between the layers when the model is run; default relu",
+	 OFFSET(activation)},
 	{"html", 0, WTI_OPT_TEXT, "FILE", NULL,
 	 "inspect: also write a page with a histogram of each tensor", OFFSET(html)},
 	{"fail-on", 0, WTI_OPT_CHOICE, "SEVERITY", WTI_FAIL_ON,
@@ -239,7 +267,9 @@ const struct wti_verb wti_verb_model = {
 		"verify checks in layers: the structure of the file, its hash and its tensors "
 		"against a manifest, NaN and infinity, dead and equal units, weights that were "
 		"never "
-		"trained. What could not be checked is NOT MEASURED.\n\n"
+		"trained. With --data, a chain of linear layers is run on the rows and its answers "
+		"are "
+		"compared with chance. What could not be checked is NOT MEASURED.\n\n"
 		"diff compares two models tensor by tensor, across formats: how many elements "
 		"differ, by how many steps (ULP), how far, and where first.\n\n"
 		"convert writes a model in another format. manifest writes down the SHA-256 of "

@@ -16,7 +16,8 @@ int wti_model_diff(const struct wti_front *front, const char *a, const char *b,
 		   struct wt_result *result, struct wt_err *err);
 /* `to`: name of a format; NULL: what the end of `output` says. */
 int wti_model_convert(const struct wti_front *front, const char *input, const char *output,
-		      const char *to, struct wt_result *result, struct wt_err *err);
+		      const char *to, const char *like, struct wt_result *result,
+		      struct wt_err *err);
 /* The manifest of an open model: all of it is read. To be freed. */
 int wti_manifest_of(const struct wti_front *front, struct wti_model *model,
 		    struct wti_manifest **ret, struct wt_err *err);

@@ -125,6 +125,22 @@ static const struct wti_model_code codes[] = {
 		  "--tolerance."},
 		 WT_ERROR,
 		 "a probe (--probe) and what it should give (--expect)"},
+	[WTI_MODEL_CHANCE] =
+		{{"WT-MODEL-013", "the model has learned nothing, or next to nothing",
+		  "its answers are not better than always giving the same one, or hardly depend on "
+		  "the input: the loss that was minimised is not the one that was meant, or "
+		  "nothing "
+		  "was trained",
+		  "look at what the loss gets (labels as classes or as probabilities), and at the "
+		  "data; `wheeltap doctor` on the run of the training",
+		  "The model is run as a chain of linear layers on the rows of --data. Violated if "
+		  "its accuracy is not above that of the most frequent class (one-sided binomial "
+		  "test, p > 0.01), or if no probability of its softmax is 0.1 or more away from "
+		  "1/C.",
+		  "Data of another task than the model's; features that were scaled for the "
+		  "training; another function between the layers (--activation)."},
+		 WT_ERROR,
+		 "data with labels (--data, --labels), and a chain of linear layers"},
 };
 
 _Static_assert(sizeof(codes) / sizeof(codes[0]) == WTI_MODEL_CODES, "a row a code");

@@ -21,6 +21,7 @@ enum wti_model_code_number {
 	WTI_MODEL_CONSTANT,
 	WTI_MODEL_INITIAL,
 	WTI_MODEL_PROBE,
+	WTI_MODEL_CHANCE,
 	WTI_MODEL_CODES,
 };
 

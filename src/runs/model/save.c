@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "model/format.h"
+#include "model/like.h"
 #include "model/manifest.h"
 #include "model/write.h"
 #include "runs/model/actions.h"
@@ -78,14 +79,33 @@ static int choose(const char *to, const char *output, const struct wti_model_for
 	return (*ret)->write ? 0 : no_format("this format is only read:", to, err);
 }
 
+/* With the names and the order of another model. */
+static int open_like(const char *input, const char *like_path, struct wti_model **ret,
+		     struct wt_err *err)
+{
+	struct wti_model *like = NULL;
+	int r = wti_model_open(input, ret, err);
+
+	if (r || !like_path)
+		return r;
+	r = wti_model_open(like_path, &like, err);
+	if (!r)
+		r = wti_model_make_like(*ret, like, err);
+	wti_model_free(like);
+	if (r)
+		wti_model_free(*ret);
+	return r;
+}
+
 int wti_model_convert(const struct wti_front *front, const char *input, const char *output,
-		      const char *to, struct wt_result *result, struct wt_err *err)
+		      const char *to, const char *like, struct wt_result *result,
+		      struct wt_err *err)
 {
 	const struct wti_model_format *format;
 	struct wti_model *model;
 	int r = choose(to, output, &format, err);
 
-	r = r ? r : wti_model_open(input, &model, err);
+	r = r ? r : open_like(input, like, &model, err);
 	if (r)
 		return r;
 	r = wti_model_save(model, format, output, err);

@@ -10,10 +10,14 @@
 
 #include "model/examine.h"
 #include "model/manifest.h"
+#include "model/network.h"
 #include "runs/front.h"
 #include "runs/model/codes.h"
 
 struct wti_model_verify_options {
+	const char *data;   /* rows to run the model on; NULL: it is not run */
+	const char *labels; /* of those rows, where they are in another file; or NULL */
+	enum wti_activation activation;
 	const char *manifest;  /* NULL: that beside the model, if there is one */
 	const char *key;       /* the public key of a signature; NULL: none is looked for */
 	const char *signature; /* NULL: that beside the model */
@@ -53,6 +57,7 @@ int wti_layer_tensors(struct wti_model_verifying *verifying, struct wt_err *err)
 int wti_layer_values(struct wti_model_verifying *verifying, struct wt_err *err);
 int wti_layer_units(struct wti_model_verifying *verifying, struct wt_err *err);
 int wti_layer_initial(struct wti_model_verifying *verifying, struct wt_err *err);
+int wti_layer_answers(struct wti_model_verifying *verifying, struct wt_err *err);
 
 /* All of it: facts, findings and the table of layers. The status is clean or findings. */
 int wti_model_verify(const struct wti_front *front, const char *path,

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whether a classifier has learned anything: what it answers for the rows of a data set. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "dataset/dataset.h"
+#include "model/network.h"
+#include "runs/model/verify.h"
+
+/* Labels as numbers of outputs; NULL, and why, if they are not. */
+static uint32_t *number_labels(const struct wti_dataset *set, size_t outputs,
+			       struct wti_model_verifying *verifying)
+{
+	uint32_t *labels = calloc((size_t)set->rows + 1, sizeof(*labels));
+
+	for (uint64_t i = 0; labels && i < set->rows; i++) {
+		if (wti_dataset_class_number(set, set->labels[i], &labels[i]) &&
+		    labels[i] < outputs)
+			continue;
+		wti_layer_says(verifying, WTI_LAYER_NOT_MEASURED,
+			       "class '%.60s' of the data is none of the %zu outputs",
+			       set->classes[set->labels[i]], outputs);
+		free(labels);
+		return NULL;
+	}
+	return labels;
+}
+
+static void add_facts(const struct wti_answers *answers, struct wt_result *result)
+{
+	wt_result_fact_number(result, "accuracy", "accuracy", WT_CELL_PERCENT,
+			      100 * answers->accuracy);
+	wt_result_fact_number(result, "majority", "of the most frequent class", WT_CELL_PERCENT,
+			      100 * answers->majority);
+	wt_result_fact_number(result, "p_value", "p of that by chance", WT_CELL_NUMBER, answers->p);
+	wt_result_fact_number(result, "loss", "loss", WT_CELL_NUMBER, answers->loss);
+	wt_result_fact_number(result, "uniform_loss", "loss of uniform answers (ln C)",
+			      WT_CELL_NUMBER, answers->uniform_loss);
+	wt_result_fact_number(result, "spread", "largest distance of a probability from 1/C",
+			      WT_CELL_NUMBER, answers->spread);
+}
+
+static void report(const struct wti_answers *answers, struct wti_model_verifying *verifying)
+{
+	char expected[160], actual[160], evidence[400];
+
+	snprintf(expected, sizeof(expected),
+		 "more than %.1f %% right, with p <= %g; a probability %g or more away from 1/%zu",
+		 100 * answers->majority, WTI_ANSWERS_P, WTI_ANSWERS_SPREAD, answers->classes);
+	snprintf(actual, sizeof(actual), "%.1f %% right, p = %.3g; at most %.3g away",
+		 100 * answers->accuracy, answers->p, answers->spread);
+	snprintf(evidence, sizeof(evidence),
+		 "%llu of %llu rows are right (%.1f %%); always answering the most frequent class "
+		 "gives %.1f %%; loss %.4f, uniform answers give ln %zu = %.4f; no probability is "
+		 "further than %.3f from 1/%zu%s",
+		 (unsigned long long)answers->right, (unsigned long long)answers->rows,
+		 100 * answers->accuracy, 100 * answers->majority, answers->loss, answers->classes,
+		 answers->uniform_loss, answers->spread, answers->classes,
+		 answers->has_nan ? "; outputs are NaN" : "");
+	wti_model_finding(verifying->result, WTI_MODEL_CHANCE,
+			  &(struct wt_finding){.file = verifying->model->path,
+					       .expected = expected,
+					       .actual = actual,
+					       .evidence = evidence,
+					       .count = answers->rows - answers->right,
+					       .case_count = answers->rows});
+	wti_layer_says(
+		verifying, WTI_LAYER_VIOLATED,
+		"%.1f %% right, chance gives %.1f %%; all probabilities within %.2g of 1/%zu",
+		100 * answers->accuracy, 100 * answers->majority, answers->spread,
+		answers->classes);
+}
+
+static int answer(struct wti_model_verifying *verifying, struct wti_network *network,
+		  const struct wti_dataset *set, struct wt_err *err)
+{
+	uint32_t *labels = number_labels(set, wti_network_outputs(network), verifying);
+	struct wti_answers answers;
+
+	if (!labels)
+		return 0;
+	wti_answers_measure(network, set->values, labels, set->rows, &answers);
+	free(labels);
+	add_facts(&answers, verifying->result);
+	if (wti_answers_are_chance(&answers))
+		report(&answers, verifying);
+	else
+		wti_layer_says(verifying, WTI_LAYER_HELD,
+			       "%.1f %% of %llu rows right, chance gives %.1f %%",
+			       100 * answers.accuracy, (unsigned long long)answers.rows,
+			       100 * answers.majority);
+	return 0;
+}
+
+static int open_data(const struct wti_model_verify_options *options, struct wti_dataset **ret,
+		     struct wt_err *err)
+{
+	int r = wti_dataset_open(options->data, NULL, ret, err);
+
+	if (!r && options->labels) {
+		r = wti_dataset_take_labels(*ret, options->labels, err);
+		if (r)
+			wti_dataset_free(*ret);
+	}
+	return r;
+}
+
+int wti_layer_answers(struct wti_model_verifying *verifying, struct wt_err *err)
+{
+	struct wti_network *network = NULL;
+	struct wti_dataset *set = NULL;
+	struct wt_err why = {0};
+	int r;
+
+	if (!verifying->options->data) {
+		wti_layer_says(verifying, WTI_LAYER_NOT_MEASURED,
+			       "no data: --data FILE, and --labels FILE");
+		return 0;
+	}
+	r = open_data(verifying->options, &set, err);
+	if (r)
+		return r;
+	if (!set->labels)
+		wti_layer_says(verifying, WTI_LAYER_NOT_MEASURED,
+			       "the data have no labels: --labels");
+	else if (wti_network_open(verifying->model, set->columns, verifying->options->activation,
+				  &network, &why))
+		wti_layer_says(verifying, WTI_LAYER_NOT_MEASURED, "%s", why.message);
+	else
+		r = answer(verifying, network, set, err);
+	wti_network_free(network);
+	wti_dataset_free(set);
+	return r;
+}
