@@ -24,6 +24,7 @@ const struct wti_model_layer wti_model_layers[] = {
 	{"values", "NaN and infinity", wti_layer_values},
 	{"units", "dead and equal units", wti_layer_units},
 	{"initial", "untouched initialisation", wti_layer_initial},
+	{"probe", "outputs for a kept batch", wti_layer_probe},
 	{"answers", "answers for labelled data", wti_layer_answers},
 	{NULL},
 };
