@@ -55,7 +55,8 @@ COUNT ?= 10000
 SEED ?= 1
 mutate: everything ## read mutated files with every verb; half an hour: make mutate COUNT=10000 SEED=1
 	@test -f $(BUILD)-asan/build.ninja || meson setup $(BUILD)-asan -Db_sanitize=address,undefined -Doptimization=1 -Dwerror_dev=false >/dev/null
-	@ninja -C $(BUILD)-asan --quiet wheeltap
+	@ninja -C $(BUILD)-asan --quiet wheeltap tests/extremes/make_extremes
+	@tests/extremes/test_extremes.py $(BUILD)-asan/wheeltap $(BUILD)-asan/tests/extremes/make_extremes 8
 	@tests/mutate/campaign.py --mutator $(BUILD)/tests/mutate/mutate_stream --plain $(BUILD)/wheeltap \
 		--asan $(BUILD)-asan/wheeltap --count $(COUNT) --seed $(SEED) --keep $(BUILD)/mutate-failures
 

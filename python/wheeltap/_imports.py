@@ -50,6 +50,7 @@ class Watcher:
         self._waiting = dict(actions)
         self._failed = failed  # is given what an action raised
         self._followed: dict[str, Callable[[], None]] = {}
+        self._grown: set[str] = set()  # libraries of which the import under way has brought more
         self.depth = 0  # of imports that we have a part in
 
     def begin(self) -> None:
@@ -78,10 +79,14 @@ class Watcher:
 
     def imported(self, name: str, is_whole: bool) -> None:
         """What a module that failed has imported before stays."""
-        follow = None if self.depth else self._followed.get(name.partition(".")[0])
+        self._grown.add(name.partition(".")[0])
+        grown = set() if self.depth else self._grown & self._followed.keys()
         if name in self._waiting and is_whole:
             self._act(name)
-        self._try(name, follow)
+        if not self.depth:
+            self._grown.clear()
+        for library in sorted(grown):
+            self._try(name, self._followed[library])
 
     def _act(self, name: str) -> None:
         action = self._waiting.pop(name, None)

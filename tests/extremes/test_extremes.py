@@ -4,7 +4,7 @@
 
 The exit code may be any that a verb has for what it found; what the sanitizers find is not among them.
 
-usage: test_extremes.py WHEELTAP MAKE_EXTREMES
+usage: test_extremes.py WHEELTAP MAKE_EXTREMES SEEDS
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from harness import PATIENCE, Bench, Scratch, Tap, environment  # noqa: E402
 
 WHEELTAP, MAKE = (str(Path(word).resolve()) for word in sys.argv[1:3])
-SEEDS = 4
+SEEDS = int(sys.argv[3])
 ENVIRONMENT = environment(UBSAN_OPTIONS="halt_on_error=0:print_stacktrace=1")
 GATE = "".join(f'[[gate]]\nname = "{i}"\n{body}\n' for i, body in enumerate([
     'type = "duration"\nmax = "1s"',

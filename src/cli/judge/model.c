@@ -24,6 +24,7 @@ struct model_options {
 	const char *html;
 	const char *to;
 	const char *manifest;
+	const char *against;
 	const char *data;
 	const char *labels;
 	const char *activation;
@@ -98,6 +99,7 @@ static int verify(const struct request *request, struct wt_err *err)
 
 	const struct wti_model_verify_options options = {
 		.manifest = request->options->manifest,
+		.against = request->options->against,
 		.data = request->options->data,
 		.labels = request->options->labels,
 		.activation = activation_of(request->options->activation),
@@ -232,6 +234,8 @@ static const struct wti_option options[] = {
 	{"manifest", 0, WTI_OPT_TEXT, "FILE", NULL,
 	 "verify: compare with this manifest; default: FILE.manifest.json, if there is one",
 	 OFFSET(manifest)},
+	{"against", 0, WTI_OPT_TEXT, "RUN", NULL,
+	 "verify: compare with what this run saved and held, tensor by tensor", OFFSET(against)},
 	{"output", 'o', WTI_OPT_TEXT, "FILE", NULL,
 	 "manifest, sign, attest: write to this file; default: beside the model", OFFSET(output)},
 	{"key", 0, WTI_OPT_TEXT, "FILE", NULL,

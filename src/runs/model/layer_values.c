@@ -101,6 +101,12 @@ static void look_at_units(const struct wti_model_tensor *tensor,
 	}
 }
 
+/* What an optimizer keeps beside the model has rows that are alike, and no units. */
+static bool is_of_optimizer(const struct wti_model_tensor *tensor)
+{
+	return strstr(tensor->name, "optim") != NULL;
+}
+
 int wti_layer_units(struct wti_model_verifying *verifying, struct wt_err *err)
 {
 	struct dead dead;
@@ -117,7 +123,8 @@ int wti_layer_units(struct wti_model_verifying *verifying, struct wt_err *err)
 	for (size_t i = 0; i < verifying->model->tensor_count; i++) {
 		const struct wti_model_tensor *tensor = &verifying->model->tensors[i];
 
-		if (is_float(tensor) && tensor->rank >= 2 && tensor->count > tensor->shape[0])
+		if (is_float(tensor) && tensor->rank >= 2 && tensor->count > tensor->shape[0] &&
+		    !is_of_optimizer(tensor))
 			look_at_units(tensor, &verifying->examined[i], &dead);
 	}
 	cases = dead.rows.cases;

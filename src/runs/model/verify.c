@@ -26,6 +26,7 @@ const struct wti_model_layer wti_model_layers[] = {
 	{"initial", "untouched initialisation", wti_layer_initial},
 	{"probe", "outputs for a kept batch", wti_layer_probe},
 	{"answers", "answers for labelled data", wti_layer_answers},
+	{"run", "what the run saved", wti_layer_run},
 	{NULL},
 };
 

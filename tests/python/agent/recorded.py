@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import signal
@@ -10,7 +11,7 @@ import socket
 import subprocess
 import sys
 import textwrap
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Callable
 
@@ -25,7 +26,18 @@ class Run:
     status: int
     output: str
     errors: str
-    events: list[dict[str, Any]] = field(default_factory=list)
+    view: Callable[[], Run] | None = None  # prints the events of what was recorded
+
+    @functools.cached_property
+    def events(self) -> list[dict[str, Any]]:
+        """Read only when they are needed: many tests compare nothing but what a program prints."""
+        if not self.view:
+            return []
+        shown = self.view()
+        events = [json.loads(line) for line in shown.output.splitlines()]
+        if shown.status and not events:
+            self.errors += shown.errors
+        return events
 
     def of(self, *kinds: str) -> list[dict[str, Any]]:
         return [event["fields"] for event in self.events if event["kind"] in kinds]
@@ -72,17 +84,11 @@ class Harness(Tap):
     def bare(self, code: str, env: dict[str, str] | None = None) -> Run:
         return self.execute([self.python, self.script(code)], env)
 
-    def record_command(self, command: list[str], *options: str, env: dict[str, str] | None = None,
-                       view: bool = True) -> Run:
+    def record_command(self, command: list[str], *options: str, env: dict[str, str] | None = None) -> Run:
         self.runs += 1
         folder = str(self.folder / f"run{self.runs}")
         run = self.execute([self.wheeltap, "record", *options, "-o", folder, "--", *command], env)
-        if not view:
-            return run
-        shown = self.execute([self.wheeltap, "view", "--jsonl", folder])
-        run.events = [json.loads(line) for line in shown.output.splitlines()]
-        if shown.status and not run.events:
-            run.errors += shown.errors
+        run.view = functools.partial(self.execute, [self.wheeltap, "view", "--jsonl", folder])
         return run
 
     def record(self, code: str, *options: str, env: dict[str, str] | None = None) -> Run:

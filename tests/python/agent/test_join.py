@@ -59,14 +59,14 @@ def no_python_joined(h: Harness) -> None:
 def said_at_once(h: Harness) -> None:
     """Before the program starts, also with -q: what is missing, or that it is being built."""
     script = h.script("import sys; sys.stderr.write('the program began\\n')")
-    quiet = h.record_command([h.python, script], "-q", "--no-build", view=False)
+    quiet = h.record_command([h.python, script], "-q", "--no-build")
     said, began, _ = quiet.errors.partition("the program began")
     h.check("no agent: it is said before the program begins, also with -q",
             quiet.status == 0 and began and "will not be recorded" in said and f"python add {h.python}" in said, quiet.errors)
-    shut = h.record_command([h.python, "-I", script], "-q", view=False)
+    shut = h.record_command([h.python, "-I", script], "-q")
     said, began, _ = shut.errors.partition("the program began")
     h.check("-I: it is said before the program begins", bool(began) and "-I keeps the agent out" in said, shut.errors)
-    bare = h.record_command([h.python, script], "-q", view=False, env={"PATH": "/nowhere", "CC": ""})
+    bare = h.record_command([h.python, script], "-q", env={"PATH": "/nowhere", "CC": ""})
     said, began, _ = bare.errors.partition("the program began")
     if h.execute([h.python, "-c", "import sysconfig, sys; sys.exit('/' in sysconfig.get_config_var('CC'))"]).status == 0:
         h.check("no compiler: that is said, and the program runs", bare.status == 0 and began and "no C compiler was found" in said
@@ -80,7 +80,7 @@ def said_at_once(h: Harness) -> None:
     h.check("no agent: that is said", "building it" in said and "added CPython" in said, said)
     built = json.loads((h.folder / "input" / "run.json").read_text())["python"]
     h.equal("no agent: the built one joins", built["joined"], 1, built)
-    again = h.record_command([h.python, script], "-q", view=False)
+    again = h.record_command([h.python, script], "-q")
     h.equal("the second time there is nothing to say", again.errors, "the program began\n")
 
 

@@ -306,8 +306,9 @@ def test_rounding(t: Harness) -> None:
                               ("scipy", ROUNDING_SCIPY, ["x", "transposed", "y"])):
         if not t.has(name):
             continue
+        bare = lines_of(t.bare(code))
         for mode in ("rr", "rr:12", "sr:7") if name != "scipy" else ("rr",):
-            bare, run = lines_of(t.bare(code)), noisy(t, code, f"noise={mode};noise_seed=3")
+            run = noisy(t, code, f"noise={mode};noise_seed=3")
             same = [key for key, value in lines_of(run).items() if bare.get(key) == value]
             t.equal(f"{name}: what rounds is perturbed, by {mode}", (run.status, same), (0, stays), run.errors)
 

@@ -96,7 +96,7 @@ def test_own_tests(t: Harness) -> None:
     command = [t.python, "-m", "pytest", "-p", "no:cacheprovider", "-q", "--pyargs", *(name.format(core=core) for name in OWN_TESTS)]
     bare = t.execute(command)
     t.check("there are tests of numpy's own", re.search(r"\d\d passed", bare.output) is not None, bare.output[-500:])
-    run = t.record_command(command, "--modules", "numpy", "--detail", "full", "--on-full", "drop", view=False)
+    run = t.record_command(command, "--modules", "numpy", "--detail", "full", "--on-full", "drop")
     t.equal(f"numpy's own tests: {counts(bare.output)}", (run.status, counts(run.output)),
             (bare.status, counts(bare.output)), run.output[-3000:])
 

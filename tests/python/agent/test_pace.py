@@ -128,11 +128,11 @@ print([core.is_hooked(f) for f in (torch.relu, torch.add, F.cross_entropy, nn.Mo
             and lacks[0] & UNNEEDED and not lacks[0] & 64, lacks)
     run = t.record(code, "--invariants", pack(t, {"calls": ["torch.add"], "tensors": True}))
     t.equal("modules too are left alone", run.output.splitlines()[-1], "[False, True, False, False, False]", run.errors)
-    refused = t.record_command([t.python, "-c", "pass"], "--invariants", pack(t, {"calls": []}, None), view=False)
+    refused = t.record_command([t.python, "-c", "pass"], "--invariants", pack(t, {"calls": []}, None))
     t.check("an entry that does not say what it needs is refused by name",
             refused.status == 125 and "invariant 2 'rule 1' has no \"needs\"" in refused.errors, refused.status,
             refused.errors)
-    refused = t.record_command([t.python, "-c", "pass"], "--invariants", pack(t, {"states": ["weights"]}), view=False)
+    refused = t.record_command([t.python, "-c", "pass"], "--invariants", pack(t, {"states": ["weights"]}))
     t.check("as is an unknown state", refused.status == 125 and "unknown state" in refused.errors, refused.errors)
 
 

@@ -127,7 +127,7 @@ def test_long(t: Harness) -> None:
         return
     script = t.script(LONG)
     for level in ("lean", "full"):
-        run = t.record_command([t.python, script, "6000"], "--detail", level, view=False)
+        run = t.record_command([t.python, script, "6000"], "--detail", level)
         grown = int(run.output.split()[0]) if run.output else 1 << 30
         t.check(f"{level}: 4000 steps more take no more memory ({grown} KiB)", run.status == 0 and grown < 4096, run.output,
                 run.errors)

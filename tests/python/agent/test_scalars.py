@@ -163,6 +163,36 @@ def test_instances(t: Harness) -> None:
     t.equal("a class of a library that is called often", (run.status, run.output), (0, "1\n"), run.errors)
 
 
+LATE = """
+import os, sys
+for name, text in (("wta/__init__", ""), ("wta/late", "def f(x):\\n    return x\\n"), ("wtb/__init__", "import wta.late\\n")):
+    os.makedirs(os.path.dirname(name), exist_ok=True)
+    open(name + ".py", "w").write(text)
+sys.path.insert(0, "")
+import wta
+import wtb
+wta.late.f(1)
+"""
+
+
+def test_late(t: Harness) -> None:
+    run = t.record(LATE, "--modules", "wta,wtb", "--detail", "full")
+    t.equal("what one library has imported of another is hooked", (run.status, len(run.calls("f"))), (0, 1), run.errors)
+
+
+QR = """
+import numpy as np
+a = np.random.default_rng(1).random((5, 5))
+b = a.copy()
+print(len({np.linalg.qr(a)[1].tobytes() for _ in range(20)}) > 3, (a == b).all())
+"""
+
+
+def test_qr(t: Harness) -> None:
+    run = t.record(QR, *NOISE, "--noise-libm", "off")
+    t.equal("both results of qr", (run.status, run.output.split()), (0, ["True", "True"]), run.errors)
+
+
 def test_loop(t: Harness) -> None:
     run = t.record(LOOP, *NOISE, "--ring-size", "64k")
     t.equal("a loop waits for the recorder and loses nothing",
@@ -172,4 +202,4 @@ def test_loop(t: Harness) -> None:
 
 
 if __name__ == "__main__":
-    main(test_calls, test_way, test_inputs, test_digits, test_instances, test_loop, require=("numpy",))
+    main(test_calls, test_way, test_inputs, test_digits, test_instances, test_late, test_qr, test_loop, require=("numpy",))

@@ -362,6 +362,12 @@ static bool wants_outputs(const struct wti_operation *operation)
 	       operation->rounding == WTI_ROUNDING_LAST;
 }
 
+/* sum() adds floats by itself, whatever has been perturbed to make them. */
+static bool adds_up(const struct wti_operation *operation, PyObject *result)
+{
+	return PyFloat_CheckExact(result) && strcmp(operation->hook->module->text, "builtins") == 0;
+}
+
 static PyObject *call_perturbed(struct wti_operation *operation, PyObject *callable,
 				size_t flagged_count)
 {
@@ -379,7 +385,8 @@ static PyObject *call_perturbed(struct wti_operation *operation, PyObject *calla
 	else
 		result = call(operation, callable, operation->arguments, flagged_count);
 	saved_errno = errno;
-	if (result && done == wti_noise_thread.done_count && wants_outputs(operation))
+	if (result && wants_outputs(operation) &&
+	    (done == wti_noise_thread.done_count || adds_up(operation, result)))
 		finish(operation, result, &kept);
 	free(kept.before);
 	errno = saved_errno;

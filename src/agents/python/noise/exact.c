@@ -118,6 +118,9 @@ enum wti_rounding wti_rounding_of(const char *module, const char *callee)
 			return WTI_ROUNDING_NONE;
 		return wti_writes_in_place(callee) ? WTI_ROUNDING_FIRST : WTI_ROUNDING_ALL;
 	}
+	if (begins(callee,
+		   "qr_r_raw")) /* numpy.linalg: into what it is given, and returns scales */
+		return WTI_ROUNDING_FIRST;
 	if (begins(callee, "_fused_") && wti_writes_in_place(callee))
 		return WTI_ROUNDING_FUSED;
 	return rounding_of_plain(name);
