@@ -86,7 +86,7 @@ class Settings:
     def told(self, core: Any) -> dict[str, int | float | str]:
         """What the trace says about how it was made."""
         told: dict[str, int | float | str] = {
-            "detail": self.detail, "tensors": self.tensors, "modules": ",".join(self.modules),
+            "python_version": sys.version.split()[0], "detail": self.detail, "tensors": self.tensors, "modules": ",".join(self.modules),
             "digest_bytes_max": DIGEST_BYTES_MAX[self.detail],
             "statistics_every": core.SPREAD if self.detail == "lean" else 1,
             "optimizer_state_every": 1 if self.detail == "full" else core.SPREAD}
