@@ -135,8 +135,8 @@ int wti_layer_units(struct wti_model_verifying *verifying, struct wt_err *err)
 	if (is_any)
 		wti_layer_says(verifying, WTI_LAYER_VIOLATED, "units that do not differ");
 	else if (cases)
-		wti_layer_says(verifying, WTI_LAYER_HELD, "rows and columns of %llu matrices",
-			       (unsigned long long)cases);
+		wti_layer_says(verifying, WTI_LAYER_HELD, "rows and columns of %llu %s",
+			       (unsigned long long)cases, cases == 1 ? "matrix" : "matrices");
 	else
 		wti_layer_says(verifying, WTI_LAYER_NOT_MEASURED, "no matrix of known floats");
 	return 0;
@@ -193,14 +193,14 @@ int wti_layer_initial(struct wti_model_verifying *verifying, struct wt_err *err)
 			       "%llu of %llu matrices fill the range of initial values, not all",
 			       (unsigned long long)drawn.count, (unsigned long long)cases);
 	else
-		wti_layer_says(verifying, WTI_LAYER_HELD,
-			       "%llu matrices are not what PyTorch draws by default",
-			       (unsigned long long)cases);
+		wti_layer_says(
+			verifying, WTI_LAYER_HELD, "%llu %s not what PyTorch draws by default",
+			(unsigned long long)cases, cases == 1 ? "matrix is" : "matrices are");
 	if (drawn.count < cases)
 		drawn.count = 0;
 	if (wti_affected_end(&drawn, verifying, WTI_MODEL_INITIAL))
 		wti_layer_says(verifying, WTI_LAYER_VIOLATED,
-			       "all %llu matrices are as PyTorch draws them",
+			       "%llu of %llu are as PyTorch draws them", (unsigned long long)cases,
 			       (unsigned long long)cases);
 	return 0;
 }

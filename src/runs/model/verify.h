@@ -18,6 +18,9 @@ struct wti_model_verify_options {
 	const char *data;   /* rows to run the model on; NULL: it is not run */
 	const char *labels; /* of those rows, where they are in another file; or NULL */
 	enum wti_activation activation;
+	const char *probe; /* a batch of inputs, and the outputs that it has to give; or NULL */
+	const char *expect;
+	double tolerance;      /* of the outputs, relative where they are larger than 1 */
 	const char *manifest;  /* NULL: that beside the model, if there is one */
 	const char *key;       /* the public key of a signature; NULL: none is looked for */
 	const char *signature; /* NULL: that beside the model */
@@ -58,6 +61,7 @@ int wti_layer_tensors(struct wti_model_verifying *verifying, struct wt_err *err)
 int wti_layer_values(struct wti_model_verifying *verifying, struct wt_err *err);
 int wti_layer_units(struct wti_model_verifying *verifying, struct wt_err *err);
 int wti_layer_initial(struct wti_model_verifying *verifying, struct wt_err *err);
+int wti_layer_probe(struct wti_model_verifying *verifying, struct wt_err *err);
 int wti_layer_answers(struct wti_model_verifying *verifying, struct wt_err *err);
 int wti_layer_run(struct wti_model_verifying *verifying, struct wt_err *err);
 
