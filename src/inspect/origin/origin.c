@@ -243,8 +243,12 @@ static void add_value(struct wti_origin *origin, struct wti_origin_save *save,
 {
 	struct wti_origin_value value = {.name = row->name, .digest = row->digest};
 
-	if (row->digest.flags & WT_TENSOR_NO_HASH || !take_name(origin, &value.name))
+	if (!take_name(origin, &value.name))
 		return;
+	if (row->digest.flags & WT_TENSOR_NO_HASH) { /* such as a shard's whole: only described */
+		save->is_cut = true;
+		return;
+	}
 	if (!save->is_load)
 		compare_live(origin, moment->process->stream, &value);
 	sight(origin, row->digest.hash,
