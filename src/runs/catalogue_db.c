@@ -190,7 +190,10 @@ static void copy_file(struct wti_catalogue *c, const char *path)
 {
 	sqlite3 *file = NULL;
 	sqlite3_backup *backup = NULL;
+	struct stat st;
 
+	if (stat(path, &st) || !S_ISREG(st.st_mode)) /* a FIFO would be waited for */
+		return;
 	if (!sqlite3_open_v2(path, &file, SQLITE_OPEN_READONLY, NULL))
 		backup = sqlite3_backup_init(c->db, "main", file, "main");
 	if (backup)

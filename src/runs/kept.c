@@ -31,7 +31,7 @@ int64_t wti_kept_bytes(const char *home)
 	struct stat st;
 
 	snprintf(path, sizeof(path), "%s/" WTI_KEPT_FILE, home);
-	return stat(path, &st) ? 0 : (int64_t)st.st_size;
+	return stat(path, &st) || !S_ISREG(st.st_mode) ? 0 : (int64_t)st.st_size;
 }
 
 /* ---- Out ------------------------------------------------------------------------------------- */
@@ -197,12 +197,17 @@ static void put_run(struct wti_json *json, const struct wti_catalogue_run *run)
 static int append(const char *home, const struct wti_buf *line, struct wt_err *err)
 {
 	char path[PATH_MAX];
+	struct stat st;
 	int fd, r;
 
 	snprintf(path, sizeof(path), "%s/" WTI_KEPT_FILE, home);
-	fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+	fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0600);
 	if (fd < 0)
 		return wti_err_errno(err, "cannot write", path);
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+		close(fd);
+		return wti_err(err, WT_E_IO, "cannot write '%.200s': it is not a file", path);
+	}
 	flock(fd, LOCK_EX);
 	r = wti_write_all(fd, line->data, line->bytes);
 	if (!r && fsync(fd) && errno != EINVAL && errno != EROFS)
@@ -323,12 +328,19 @@ int wti_kept_read(const char *home, int64_t *offset,
 	size_t room = 0;
 	ssize_t bytes;
 	FILE *file;
-	int r = 0;
+	int fd, r = 0;
 
+	if (!wti_kept_bytes(home))
+		return 0;
 	snprintf(path, sizeof(path), "%s/" WTI_KEPT_FILE, home);
-	file = fopen(path, "re");
-	if (!file)
-		return errno == ENOENT ? 0 : wti_err_errno(err, "cannot open", path);
+	fd = wti_open_regular(path, err);
+	if (fd < 0)
+		return fd;
+	file = fdopen(fd, "r");
+	if (!file) {
+		close(fd);
+		return wti_err(err, WT_E_NOMEM, "out of memory");
+	}
 	if (fseeko(file, (off_t)*offset, SEEK_SET))
 		r = wti_err_errno(err, "cannot read", path);
 	while (!r && (bytes = getline(&line, &room, file)) > 0 && line[bytes - 1] == '\n') {

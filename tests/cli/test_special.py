@@ -68,7 +68,15 @@ class Refused(Special):
             self.assertEqual(self.tool("info", "latest").returncode, 0)
         self.put(bad / "run.json", "FIFO")
         self.assertEqual(self.tool("clean", "--keep", "0", "--yes").returncode, 0)
-        self.assertEqual(os.listdir(self.home), ["bad"])
+        self.assertEqual([path.name for path in self.home.glob("[!.]*")], ["bad"])
+
+    def test_catalogue(self) -> None:
+        """What is not a file beside the runs is left alone, and nobody waits for it."""
+        self.sim("good")
+        for name in (".catalogue.sqlite", ".kept.jsonl"):
+            for _ in self.each_kind(self.home / name):
+                self.assertEqual(self.tool("ls", "--names", "steps>=0").stdout, "good\n", name)
+                self.assertEqual(self.tool("ls", "--all", "--names").stdout, "good\n", name)
 
     def test_stream(self) -> None:
         run = self.sim("good")
