@@ -11,6 +11,7 @@ from functools import partial
 from types import ModuleType
 from typing import Any, Callable
 
+from . import _results
 from ._imports import Watcher
 from ._noise import MODULES, Noise
 from ._own import OWN, is_asked_for, watch
@@ -85,7 +86,7 @@ class Settings:
     def told(self, core: Any) -> dict[str, int | float | str]:
         """What the trace says about how it was made."""
         told: dict[str, int | float | str] = {
-            "detail": self.detail, "tensors": self.tensors, "modules": ",".join(self.modules),
+            "python_version": sys.version.split()[0], "detail": self.detail, "tensors": self.tensors, "modules": ",".join(self.modules),
             "digest_bytes_max": DIGEST_BYTES_MAX[self.detail],
             "statistics_every": core.SPREAD if self.detail == "lean" else 1,
             "optimizer_state_every": 1 if self.detail == "full" else core.SPREAD}
@@ -165,9 +166,11 @@ def _actions(core: ModuleType, names: list[str]) -> dict[str, Callable[[], None]
     if "torch" in names:
         from ._graphs import actions as graph_actions
         from ._generators import actions as generator_actions
+        from ._saved import actions as saved_actions
 
         actions.update(graph_actions(core))
         actions.update(generator_actions(core, _hooker))
+        actions.update(saved_actions(_hooker))
     return actions
 
 
@@ -180,6 +183,16 @@ def set_up(core: ModuleType, settings: Settings) -> dict[str, Callable[[], None]
     core.pace(settings.budget / 100, settings.sampled("every"), settings.sampled("warmup"), settings.omitted())
     _State.core, _State.settings = core, settings
     return _actions(core, [name for name in settings.modules if name != OWN])
+
+
+def end(core: ModuleType, settings: str) -> None:
+    """What the program holds, where elements of values are kept; then the end of the recording."""
+    if any(line.startswith("elements=") for line in settings.splitlines()):
+        try:
+            _results.emit(core)
+        except Exception as error:  # it is not the program's
+            core.failed(error)
+    core.end(not hasattr(sys, "last_type"))
 
 
 def attach() -> ModuleType | None:
@@ -197,7 +210,7 @@ def attach() -> ModuleType | None:
         return None
     actions = set_up(core, Settings(text))
     core.start()
-    atexit.register(lambda: core.end(not hasattr(sys, "last_type")))  # the first one registered is the last one called
+    atexit.register(end, core, text)  # the first one registered is the last one called
     _State.watcher = Watcher(actions, core.failed)
     _State.watcher.begin()
     if is_asked_for(_State.settings):

@@ -44,6 +44,8 @@ def learn(torch: Any, core: ModuleType) -> None:
 
 def _learn_numpy(core: ModuleType) -> None:
     numpy_random: Any = sys.modules.get(NUMPY)
+    if numpy_random is not None:
+        core.settings({"numpy_version": str(sys.modules["numpy"].__version__)})
     if numpy_random is not None and numpy_random.get_state()[0] == "MT19937":
         shared = numpy_random.mtrand._rand._bit_generator
         words = numpy_random.get_state()[1].tobytes()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is in a checkpoint: its tensors and numbers, under their path of keys such as `model.fc1.weight`.
+"""Saving and loading: what is hooked besides torch.save(), and what is in a checkpoint: its tensors and numbers, under their path
+of keys such as `model.fc1.weight`.
 
 Only containers of Python's own and modules are opened, by the types' own methods: nothing of the program's runs.
 """
@@ -7,7 +8,10 @@ Only containers of Python's own and modules are opened, by the types' own method
 from __future__ import annotations
 
 import re
-from typing import Any, Iterator
+import sys
+from functools import partial
+from types import FunctionType
+from typing import Any, Callable, Iterator
 
 ENTRIES_MAX = 1 << 20  # tensors, numbers and containers: more than the largest models have
 DEPTH_MAX = 32
@@ -48,3 +52,25 @@ def contents(torch: Any, thing: Any) -> Iterator[tuple[str, Any]]:
             is_cut = is_cut or any(True for _ in _children(torch, at))
     if waiting or is_cut:
         yield CUT, None
+
+
+# By module: (function, whether it saves, the name under which it is told).
+FILES = {
+    "safetensors.torch": (("save_file", True, "save_file"), ("load_file", False, "load_file")),
+    "torch.distributed.checkpoint.state_dict_saver": (("save", True, "checkpoint.save"),),
+    "torch.distributed.checkpoint.state_dict_loader": (("load", False, "checkpoint.load"),),
+}
+
+
+def _hook(hooker: Callable[[], Any], module: str) -> None:
+    core = hooker()
+    for name, is_save, shown in FILES[module]:
+        function = getattr(sys.modules[module], name, None)
+        if isinstance(function, FunctionType):
+            library = "torch.distributed" if module.startswith("torch.") else "safetensors"
+            core.hook(function, library, shown, core.ALWAYS | core.ARGUMENTS, core.SAVE if is_save else core.LOAD)
+
+
+def actions(hooker: Callable[[], Any]) -> dict[str, Callable[[], None]]:
+    """What is to be done when these modules are imported."""
+    return {module: partial(_hook, hooker, module) for module in FILES}

@@ -90,6 +90,7 @@ def attach(torch: Any, core: ModuleType, settings: Settings, probes: list[tuple[
         except Exception as problem:
             why = str(problem)
     told = "backward" if settings.operators == "auto" else settings.operators
+    core.settings({"torch_version": str(torch.__version__)})
     core.settings({"operators": told if what & ~core.WATCH_NOISE and not why else "off"})
     missing = settings.noise.missing(not why) if settings.noise.is_on else ""
     if missing:

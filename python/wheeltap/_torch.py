@@ -224,8 +224,8 @@ class Framework:
                       "DataLoader.fetch")
         self.hook(data._utils.worker, "_worker_loop", "torch.utils.data", 0, core.WORKER, "DataLoader.worker")
         self.hook(getattr(data, "DistributedSampler", None), "set_epoch", "torch.utils.data", core.ARGUMENTS, core.METHOD)
-        self.hook(torch, "save", "torch", 0, core.SAVE)
-        self.hook(torch, "load", "torch", 0, core.LOAD)
+        self.hook(torch, "save", "torch", core.ARGUMENTS, core.SAVE)
+        self.hook(torch, "load", "torch", core.ARGUMENTS, core.LOAD)
         _generators.hook(torch, core)
 
     def ranks(self) -> None:

@@ -76,11 +76,14 @@ static void describe_machine(const struct wti_environment *environment, struct w
 	wti_json_key(json, "host");
 	wti_json_object(json);
 	text(json, "name", environment->host);
+	text(json, "os", environment->os);
 	text(json, "kernel", environment->kernel);
 	text(json, "cpu", environment->cpu);
 	number(json, "cpus", environment->cpu_count);
 	number(json, "memory_bytes", environment->memory_bytes);
+	text(json, "libc", environment->libc);
 	wti_json_object_end(json);
+	text(json, "wheeltap", WTI_VERSION);
 	wti_json_key(json, "executable");
 	wti_json_object(json);
 	text(json, "path", environment->executable);
@@ -99,6 +102,7 @@ static void describe_git(const struct wti_git *git, struct wti_json *json)
 	wti_json_object(json);
 	wti_json_key(json, "commit");
 	wti_json_text(json, git->commit);
+	text(json, "branch", git->branch);
 	wti_json_key(json, "dirty");
 	if (git->dirty_known)
 		wti_json_bool(json, git->dirty);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Knows what is worth keeping of a machine, and what of an environment may be kept. */
+#include <gnu/libc-version.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,6 +94,28 @@ static void read_cpu(char out[128])
 		fclose(file);
 }
 
+/* PRETTY_NAME="Debian GNU/Linux 12 (bookworm)" of os-release(5). */
+static void read_os(char out[128])
+{
+	static const char key[] = "PRETTY_NAME=";
+	char line[512];
+	FILE *file = fopen("/etc/os-release", "re");
+
+	out[0] = 0;
+	while (file && fgets(line, sizeof(line), file)) {
+		char *value = line + sizeof(key) - 1;
+
+		if (strncmp(line, key, sizeof(key) - 1) != 0)
+			continue;
+		value += strspn(value, "\"'");
+		value[strcspn(value, "\"'\n")] = 0;
+		snprintf(out, 128, "%.127s", value);
+		break;
+	}
+	if (file)
+		fclose(file);
+}
+
 static uint32_t count_cpus(void)
 {
 	cpu_set_t set;
@@ -143,6 +166,8 @@ void wti_environment_look(struct wti_environment *environment, const char *execu
 	if (!sysinfo(&info))
 		environment->memory_bytes = (uint64_t)info.totalram * info.mem_unit;
 	read_cpu(environment->cpu);
+	read_os(environment->os);
+	snprintf(environment->libc, sizeof(environment->libc), "glibc %s", gnu_get_libc_version());
 	environment->cpu_count = count_cpus();
 	if (!realpath(executable, environment->executable))
 		snprintf(environment->executable, sizeof(environment->executable), "%s",

@@ -17,6 +17,8 @@ struct wti_environment {
 	char host[65];
 	char kernel[200];
 	char cpu[128];
+	char os[128];       /* "Debian GNU/Linux 12 (bookworm)"; empty: not known */
+	char libc[64];      /* that the recorder has: "glibc 2.36" */
 	uint32_t cpu_count; /* that this process may use */
 	uint64_t memory_bytes;
 	char executable[PATH_MAX];

@@ -67,10 +67,11 @@ static void look_at_diff(struct wti_git *git, const struct wti_git_asker *asker,
 static void look(struct wti_git *git, const struct wti_git_asker *asker)
 {
 	static const char *const words[] = {"rev-parse",  "HEAD",  "--show-toplevel",
-					    "--git-path", "index", NULL};
+					    "--git-path", "index", "--abbrev-ref",
+					    "HEAD",       NULL};
 	struct wti_buf answer;
 	bool ok;
-	char *at, *commit, *top, *index;
+	char *at, *commit, *top, *index, *branch;
 
 	wti_buf_init(&answer, ANSWER_BYTES_MAX);
 	ok = wti_git_ask(asker, words, &answer);
@@ -79,11 +80,14 @@ static void look(struct wti_git *git, const struct wti_git_asker *asker)
 	commit = next_line(&at);
 	top = next_line(&at);
 	index = next_line(&at);
+	branch = next_line(&at);
 	if (commit && (strlen(commit) == 40 || strlen(commit) == 64) &&
 	    !commit[strspn(commit, "0123456789abcdef")]) {
 		git->found = true;
 		snprintf(git->commit, sizeof(git->commit), "%s", commit);
-		if (ok && index && !*at)
+		if (branch && strcmp(branch, "HEAD") != 0)
+			snprintf(git->branch, sizeof(git->branch), "%s", branch);
+		if (ok && branch && !*at)
 			look_at_diff(git, asker, top, index);
 	}
 	wti_buf_release(&answer);

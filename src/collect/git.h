@@ -11,6 +11,7 @@ struct wti_git {
 	bool dirty;       /* files under control differ from the commit */
 	bool dirty_known; /* false: none that was looked at does, but it was not all of them */
 	char commit[65];
+	char branch[256];   /* empty: none is checked out, or not known */
 	char diff_hash[33]; /* of what differs (git_diff.h); empty: nothing does, or not known */
 };
 

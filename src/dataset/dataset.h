@@ -60,8 +60,8 @@ static inline const double *wti_dataset_row(const struct wti_dataset *set, uint6
  * ----------------------------------------------------------------------------------- */
 
 /* Tables of files, columns and classes, and what is odd in each of the sets by itself. */
-void wti_dataset_describe(const struct wti_dataset *const *sets, size_t count,
-			  struct wt_result *result);
+int wti_dataset_describe(const struct wti_dataset *const *sets, size_t count,
+			 struct wt_result *result, struct wt_err *err);
 /* Rows that are in more than one of them. */
 int wti_dataset_compare(const struct wti_dataset *const *sets, size_t count,
 			struct wt_result *result, struct wt_err *err);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
+#include "base/err.h"
 #include "base/map.h"
 #include "dataset/codes.h"
 #include "dataset/dataset.h"
@@ -18,6 +18,7 @@ struct column_facts {
 	uint64_t infinite;
 	double min, max, mean, deviation;
 	bool is_constant;
+	bool failed;       /* out of memory while counting */
 	uint64_t distinct; /* DISTINCT_MAX: that many, or more */
 };
 
@@ -30,7 +31,7 @@ static uint64_t bits_of(double value)
 	return bits;
 }
 
-static uint64_t count_distinct(const struct wti_dataset *set, size_t column)
+static uint64_t count_distinct(const struct wti_dataset *set, size_t column, bool *ret_failed)
 {
 	struct wti_map seen;
 	uint64_t count;
@@ -39,6 +40,7 @@ static uint64_t count_distinct(const struct wti_dataset *set, size_t column)
 	for (uint64_t i = 0; i < set->rows && seen.count < DISTINCT_MAX; i++)
 		wti_map_number(&seen, bits_of(wti_dataset_row(set, i)[column]));
 	count = seen.count;
+	*ret_failed = seen.failed;
 	wti_map_release(&seen);
 	return count;
 }
@@ -63,7 +65,7 @@ static void measure(const struct wti_dataset *set, size_t column, struct column_
 		m2 += delta * (value - facts.mean);
 	}
 	facts.deviation = count > 1 ? sqrt(m2 / (double)(count - 1)) : 0;
-	facts.distinct = count_distinct(set, column);
+	facts.distinct = count_distinct(set, column, &facts.failed);
 	facts.is_constant = facts.distinct == 1 && set->rows > 1;
 	*ret = facts;
 }
@@ -97,10 +99,10 @@ static void files_table(const struct wti_dataset *const *sets, size_t count,
 	wt_table_column(table, "bytes", "size", WT_CELL_BYTES);
 	wt_table_column(table, "sha256", "SHA-256", WT_CELL_TEXT);
 	for (size_t i = 0; i < count; i++) {
-		struct wti_buf hex;
+		char hex[2 * WTI_SHA256_BYTES + 1];
 
-		wti_buf_init(&hex, 2 * WTI_SHA256_BYTES + 1);
-		wti_buf_hex(&hex, sets[i]->sha, WTI_SHA256_BYTES);
+		for (size_t j = 0; j < WTI_SHA256_BYTES; j++)
+			snprintf(hex + 2 * j, 3, "%02x", sets[i]->sha[j]);
 		wt_table_row(table);
 		text(table, sets[i]->path);
 		wt_table_count(table, sets[i]->rows);
@@ -110,8 +112,7 @@ static void files_table(const struct wti_dataset *const *sets, size_t count,
 			    : sets[i]->label_name ? sets[i]->label_name
 						  : "");
 		wt_table_count(table, sets[i]->bytes);
-		text(table, wti_buf_cstr(&hex));
-		wti_buf_release(&hex);
+		text(table, hex);
 	}
 }
 
@@ -150,9 +151,10 @@ static void column_row(struct wt_table *table, const struct wti_dataset *set, si
  * ------------------------------------------------------------------------------------ */
 
 /* Every value goes with one class, and every class with one value. */
-static bool is_label(const struct wti_dataset *set, size_t column, uint64_t distinct)
+static int is_label(const struct wti_dataset *set, size_t column, uint64_t distinct, bool *ret)
 {
 	struct wti_map class_of;
+	int r;
 	bool is = set->labels && set->class_count > 1 && distinct == set->class_count &&
 		  set->rows > 2 * distinct;
 
@@ -165,15 +167,19 @@ static bool is_label(const struct wti_dataset *set, size_t column, uint64_t dist
 		if (slot)
 			*slot = set->labels[i] + 1u;
 	}
+	*ret = is;
+	r = class_of.failed ? WT_E_NOMEM : 0;
 	wti_map_release(&class_of);
-	return is;
+	return r;
 }
 
-static void report_column(const struct wti_dataset *set, size_t column,
-			  const struct column_facts *facts, struct wt_result *result)
+static int report_column(const struct wti_dataset *set, size_t column,
+			 const struct column_facts *facts, struct wt_result *result)
 {
 	const char *name = set->column[column].name;
 	char title[256], evidence[128];
+	bool is;
+	int r;
 
 	if (facts->is_constant) {
 		snprintf(title, sizeof(title), "column '%.120s' has the same value in all rows",
@@ -192,13 +198,15 @@ static void report_column(const struct wti_dataset *set, size_t column,
 		wti_dataset_report(result, WTI_SET_MISSING, WT_WARNING, set,
 				   facts->missing + facts->infinite, title, evidence);
 	}
-	if (is_label(set, column, facts->distinct)) {
+	r = is_label(set, column, facts->distinct, &is);
+	if (is) {
 		snprintf(title, sizeof(title), "column '%.120s' is the label itself", name);
 		snprintf(evidence, sizeof(evidence), "%llu values, one for each of %zu classes",
 			 (unsigned long long)facts->distinct, set->class_count);
 		wti_dataset_report(result, WTI_SET_LABEL_INSIDE, WT_ERROR, set, set->rows, title,
 				   evidence);
 	}
+	return facts->failed ? WT_E_NOMEM : r;
 }
 
 static void count_classes(const struct wti_dataset *set, uint64_t *counts)
@@ -226,15 +234,16 @@ static void report_balance(const struct wti_dataset *set, const uint64_t *counts
 			   wti_dataset_codes[WTI_SET_UNBALANCED].title, evidence);
 }
 
-static void describe_classes(const struct wti_dataset *set, struct wt_table *table,
-			     struct wt_result *result)
+static int describe_classes(const struct wti_dataset *set, struct wt_table *table,
+			    struct wt_result *result)
 {
-	uint64_t *counts = calloc(set->class_count + 1, sizeof(*counts));
+	uint64_t *counts;
 
-	if (!counts || !set->labels) {
-		free(counts);
-		return;
-	}
+	if (!set->labels)
+		return 0;
+	counts = calloc(set->class_count + 1, sizeof(*counts));
+	if (!counts)
+		return WT_E_NOMEM;
 	count_classes(set, counts);
 	for (size_t c = 0; c < set->class_count; c++) {
 		wt_table_row(table);
@@ -245,12 +254,14 @@ static void describe_classes(const struct wti_dataset *set, struct wt_table *tab
 	}
 	report_balance(set, counts, result);
 	free(counts);
+	return 0;
 }
 
-void wti_dataset_describe(const struct wti_dataset *const *sets, size_t count,
-			  struct wt_result *result)
+int wti_dataset_describe(const struct wti_dataset *const *sets, size_t count,
+			 struct wt_result *result, struct wt_err *err)
 {
 	struct wt_table *columns, *classes;
+	int r = 0;
 
 	files_table(sets, count, result);
 	columns = columns_table(result);
@@ -259,14 +270,16 @@ void wti_dataset_describe(const struct wti_dataset *const *sets, size_t count,
 	wt_table_column(classes, "class", "class", WT_CELL_TEXT);
 	wt_table_column(classes, "rows", "rows", WT_CELL_COUNT);
 	wt_table_column(classes, "percent", "share", WT_CELL_PERCENT);
-	for (size_t i = 0; i < count; i++) {
-		for (size_t c = 0; c < sets[i]->columns; c++) {
+	for (size_t i = 0; !r && i < count; i++) {
+		for (size_t c = 0; !r && c < sets[i]->columns; c++) {
 			struct column_facts facts;
 
 			measure(sets[i], c, &facts);
 			column_row(columns, sets[i], c, &facts);
-			report_column(sets[i], c, &facts, result);
+			r = report_column(sets[i], c, &facts, result);
 		}
-		describe_classes(sets[i], classes, result);
+		if (!r)
+			r = describe_classes(sets[i], classes, result);
 	}
+	return r ? wti_err(err, r, "out of memory for describing data") : 0;
 }

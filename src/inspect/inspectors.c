@@ -12,6 +12,7 @@ const struct wt_inspector *const wti_inspectors[] = {
 	&wti_inspector_infer,
 	&wti_inspector_info,
 	&wti_inspector_metrics,
+	&wti_inspector_origin,
 	&wti_inspector_path,
 	&wti_inspector_stat,
 	&wti_inspector_syscalls,

@@ -203,6 +203,8 @@ int wti_model_add(struct wti_model *model, const struct wti_model_tensor *given,
 	r = r ? r : check_place(model, &tensor, err);
 	if (r)
 		return r;
+	if (tensor.dtype == WT_DTYPE_OTHER) /* what belongs together is not known: `type` says it */
+		tensor.is_big_endian = false;
 	if (tensor.strides && is_packed(&tensor))
 		tensor.strides = NULL;
 	r = keep(model, &tensor);

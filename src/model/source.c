@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where the bytes of a model come from. Files are read with pread(), never mapped: a file that is
- * cut while it is read gives an error, where a mapping would kill the program, and from the page
- * cache pread() in blocks is no slower (docs/model.md has the figures).
+ * cut while it is read gives an error, where a mapping would kill the program. That costs a copy:
+ * the fast hash of a file in the page cache took 1.6 times as long as over a mapping (4.0 and 6.3
+ * GB/s of one core), SHA-256 hardly longer.
  */
 #include <errno.h>
 #include <stdarg.h>

@@ -557,6 +557,78 @@ static void make_growing(void)
 	}
 }
 
+/*
+ * A library looks for the minimum of (x - 2/7)^2 + c, and returns a container: x and the value
+ * there, which is nearly 0. The differences are those of an iteration, not of a sum.
+ */
+static double minimum_of(double c, const char *field)
+{
+	double x = 1.3, y = 0, where = 2. / 7;
+	uint64_t call;
+
+	begin("minimize", 190, &call);
+	flags = WT_CALL_INNER;
+	for (unsigned i = 0; i < 24; i++) {
+		double away = SUB(190, x, where), far[2] = {away, 0}, both[2];
+
+		y = ADD(190, MUL(190, away, away), c);
+		x = where + away / 8 + (run ? ldexp((double)(mix(state++) % 100), -60) : 0);
+		apply("numpy.multiply", 190, multiply, far, 2, &x, 1, both);
+	}
+	flags = 0;
+	tensor("[x]", call, -1, &x, 1);
+	tensor(field, call, -1, &y, 1);
+	end("minimize");
+	return y;
+}
+
+static void make_minimum(void)
+{
+	minimum_of(0, "[fun]");
+}
+
+/* The same number of rounds, of a sum that ends near 0: what it loses is lost. */
+static void make_rounds(void)
+{
+	double sum = 1e9 / 7;
+	uint64_t call;
+
+	begin("polynomial", 195, &call);
+	flags = WT_CALL_INNER;
+	for (unsigned i = 0; i < 24; i++)
+		sum = SUB(195, sum, DIV(195, i < 23 ? 1e9 / 24 : 1e9 / 24 - 1e-3, 7));
+	flags = 0;
+	tensor("[value]", call, -1, &sum, 1);
+	end("polynomial");
+}
+
+/* A library loses digits inside; the program has them in an attribute, and goes on with them. */
+static void make_attribute(void)
+{
+	double a = DIV(200, 1e9, 7), loose, tight;
+
+	flags = WT_CALL_INNER;
+	loose = SUB(201, a, DIV(201, 1e9 - 1e-3, 7));
+	flags = 0;
+	tight = ADD(202, a, loose);
+	tensor("__main__.a", 0, -1, &a, 1);
+	tensor("__main__.model.loose_", 0, -1, &loose, 1);
+	tensor("__main__.tight", 0, -1, &tight, 1);
+}
+
+/* The same without the attribute: a step on the way to a good sum. */
+static void make_variable(void)
+{
+	double a = DIV(200, 1e9, 7), loose, tight;
+
+	flags = WT_CALL_INNER;
+	loose = SUB(201, a, DIV(201, 1e9 - 1e-3, 7));
+	flags = 0;
+	tight = ADD(202, a, loose);
+	tensor("__main__.loose", 0, -1, &loose, 1);
+	tensor("__main__.tight", 0, -1, &tight, 1);
+}
+
 static const struct {
 	const char *name;
 	void (*make)(void);
@@ -590,6 +662,10 @@ static const struct {
 	{"version_shifted", make_version_shifted},
 	{"version_other", make_version_other},
 	{"growing", make_growing},
+	{"minimum", make_minimum},
+	{"rounds", make_rounds},
+	{"attribute", make_attribute},
+	{"variable", make_variable},
 	{NULL, NULL},
 };
 

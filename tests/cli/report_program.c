@@ -25,6 +25,10 @@ int main(int argc, char **argv)
 		wt_step((uint64_t)i);
 		wt_counter(WT_NAME("loss"), 1.0 / (i + 1));
 	}
+	wt_check_close(WT_NAME("a | loss"), 0.05, 0.05, 1e-3);
+	wt_check_int(WT_NAME("steps"), STEPS, strcmp(argv[1], "fail") ? STEPS : STEPS + 1);
+	wt_check_bits(WT_NAME("bits"), "same", "same", 4);
+	wt_observe(WT_NAME("accuracy"), 0.7);
 	printf("ready\n");
 	fflush(stdout);
 	while (!strcmp(argv[1], "hang"))

@@ -56,13 +56,24 @@ def found(said: "dict[str, Any]") -> "list[tuple[str, int | None]]":
 
 
 def culprits() -> None:
-    for program, line in (("quadratic", 13), ("logistic", 22), ("elements", 51), ("picked", 131)):
+    for program, line in (("quadratic", 13), ("logistic", 22), ("elements", 51), ("picked", 131), ("rounds", 195), ("attribute", 201)):
         code, said = digits(make(program))
         check(f"{program}: the line that loses digits is named, and no other", code == 1 and found(said) == [("WT-DIG-001", line)],
               found(said))
-    for program in ("stable_quadratic", "kahan", "newton", "honest", "compensated", "sorted", "empty", "inside", "inner"):
+    for program in ("stable_quadratic", "kahan", "newton", "honest", "compensated", "sorted", "empty", "inside", "inner", "minimum",
+                    "variable"):
         code, said = digits(make(program))
         check(f"{program}: nothing is reported", (code, said["status"], found(said)) == (0, "clean", []), found(said))
+
+
+def named() -> None:
+    code, said = digits(make("attribute"))
+    check("a result by the name that the program has for it", "'model.loose_', the result at program.py:201" in
+          str(said["findings"]), said["findings"])
+    code, said = digits(make("minimum"), "--fail-below", "30")
+    check("a value at its minimum has the digits of earlier rounds", code == 0 and said["worst_digits"] > 30, said["worst_digits"])
+    code, said = digits(make("variable"), "--fail-below", "30")
+    check("a variable at the end may be a step on the way", code == 0, said["worst_digits"])
 
 
 def figures() -> None:
@@ -255,6 +266,14 @@ def pictures() -> None:
     points = [(row["site"], row["direction"]) for row in tables["points"]]
     check("points of calls, in and out", any(site.startswith("program.py:13 ") and way == "out" for site, way in points) and
           any(way == "in" for _, way in points), points[:5])
+    check("points have sizes and deviations", all(0 < row["deviation"] < 1e-6 * row["size"] for row in tables["points"]
+          if row["site"] == "program.py:10 numpy.multiply" and row["direction"] == "out"), tables["points"][:3])
+    check("calls over time, in order", [row["first"] for row in tables["spans"]] == sorted(row["first"] for row in tables["spans"]) and
+          max(tables["spans"], key=lambda row: row["lost"])["function"] == "numpy.subtract", tables["spans"])
+    say("digits", "--html", "page.html", make("minimum"))
+    bars = json.loads(Nesting(Path("page.html").read_text()).data)["tables"]["spans"]
+    check("a call spans what it calls", [(row["first"], row["last"]) for row in bars if row["function"] == "minimize"] == [(1, 97)],
+          [row for row in bars if row["function"] == "minimize"])
     check("edges begin at the program", tables["edges"] and tables["edges"][0]["caller"] == "program", tables["edges"])
     lines = {row["line"]: row for row in tables["source"]}
     check("source lines beside what they lost", lines[13]["text"] == "line 13 < & >" and lines[13]["lost"] > 30 and 12 in lines, lines)
@@ -274,6 +293,9 @@ def exported() -> None:
     check("export --to hdf5", code == 0 and Path("digits.h5").read_bytes()[:8] == b"\x89HDF\r\n\x1a\n", (code, out, err))
     code, out, err = say("export", "--to", "hdf5", "-o", "digits.h5", "quadratic")
     check("export --to hdf5: nothing is replaced unasked", code != 0 and "--force" in err, err)
+    say("export", "--to", "hdf5", "-o", "elements.h5", make("elements"))
+    size = Path("elements.h5").stat().st_size
+    check("export --to hdf5: a small array takes no chunk", 0 < size < 60000, size)  # with chunks 106,616
     code, out, err = say("export", "--to", "hdf5", "-o", "one.h5", "quadratic/01")
     check("export --to hdf5: of one run", code == 2 and "--runs" in err and not Path("one.h5").exists(), (code, err))
     code, out, err = say("export", "--to", "hdf5", "-o", "-", "quadratic")
@@ -283,7 +305,7 @@ def exported() -> None:
 def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for part in (culprits, figures, limits, single, bad_runs, tolerances, versions, compared, pictures, exported):
+        for part in (culprits, named, figures, limits, single, bad_runs, tolerances, versions, compared, pictures, exported):
             part()
         os.chdir("/")
     return 1 if failed else 0

@@ -33,6 +33,21 @@ print(np.sqrt(v))
 """
 
 
+ATTRIBUTE = """import numpy as np
+
+
+class Model:
+    def fit(self, x):
+        self.mean_ = np.mean(x, keepdims=True)
+        self.spread_ = np.mean(x * x, keepdims=True) - self.mean_ * self.mean_
+        self.upper_ = self.mean_ + self.spread_
+
+
+model = Model()
+model.fit(1e6 + np.arange(1000.0) * 0.0137)
+"""
+
+
 def run(*words: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run([WHEELTAP, *words], capture_output=True, text=True, timeout=PATIENCE, stdin=subprocess.DEVNULL)
 
@@ -52,6 +67,13 @@ def main() -> int:
             good = done.returncode == 0 and found == ([("WT-DIG-001", line)] if line else [])
             print("ok" if good else "not ok", name, found, done.stderr)
             failed += not good
+        Path("attribute.py").write_text(ATTRIBUTE)
+        run("record", "-q", "--runs", "5", "--noise", "rr", "-o", "attribute", "--", sys.executable, "attribute.py")
+        said = run("digits", "--json", "attribute")
+        found = [(f["id"], f["where"]["line"]) for f in json.loads(said.stdout)["findings"]]
+        good = found == [("WT-DIG-001", 7)] and "'model.spread_'" in said.stdout
+        print("ok" if good else "not ok", "an attribute is a result, though it is used", found, said.stderr)
+        failed += not good
         asked = run("digits", "--bisect", "unstable")
         good = asked.returncode == 2 and "--yes" in asked.stderr
         print("ok" if good else "not ok", "bisect asks first", asked.stderr)

@@ -198,6 +198,29 @@ class Model(unittest.TestCase):
         self.assertIn("-o FILE", self.run_model("attest", "model.safetensors", "--run", "run", status=2))
         self.run_model("attest", "model.safetensors", "--run", "not-there", "-o", "x", status=3)
 
+    def test_probe(self) -> None:
+        layers = {"0.weight": ("F32", [3, 2], models.floats(1, 2, -1, 0.5, 0, 3)), "0.bias": ("F32", [3], models.floats(0, 1, -1)),
+                  "2.weight": ("F32", [1, 3], models.floats(1, -2, 0.25)), "2.bias": ("F32", [1], models.floats(0.5))}  # fmt: skip
+        models.write(self.folder / "mlp", models.safetensors(layers))
+        rows = [(1, 2), (-1, 0.5)]
+        hidden = [[max(0.0, v) for v in (a + 2 * b, -a + 0.5 * b + 1, 3 * b - 1)] for a, b in rows]
+        good = [h[0] - 2 * h[1] + 0.25 * h[2] + 0.5 for h in hidden]
+        models.write(self.folder / "in", models.safetensors({"x": ("F32", [2, 2], models.floats(*rows[0], *rows[1]))}))
+        for shift, status, verdict in ((0, 0, "held"), (1e-3, 1, "VIOLATED")):
+            models.write(self.folder / "out", models.safetensors({"y": ("F32", [2, 1], models.floats(good[0], good[1] + shift))}))
+            said = self.object("verify", "mlp", "--probe", "in", "--expect", "out", status=status)
+            self.assertEqual({row["layer"]: row["verdict"] for row in said["tables"]["layers"]}["probe"], verdict)
+            self.assertEqual([one["id"] for one in said["findings"]], ["WT-MODEL-012"] if shift else [])
+        self.object("verify", "mlp", "--probe", "in", "--expect", "out", "--tolerance", "0.01")
+        self.assertIn("need one another", self.run_model("verify", "mlp", "--probe", "in", status=2))
+        self.assertIn("not a number", self.run_model("verify", "mlp", "--tolerance", "x", status=2))
+        self.assertIn("not a batch", self.run_model("verify", "mlp", "--probe", "mlp", "--expect", "out", status=2))
+        self.assertIn("has 2 rows of 2", self.run_model("verify", "mlp", "--probe", "in", "--expect", "in", status=2))
+
+    def test_nothing_is_not_clean(self) -> None:
+        models.write(self.folder / "none", models.safetensors({}))
+        self.assertEqual(self.object("verify", "none", status=3)["status"], "not_measured")
+
     def test_words(self) -> None:
         self.assertIn("did you mean 'verify'", self.run_model("verfy", "model.safetensors", status=2))
         self.assertIn("takes two models", self.run_model("diff", "model.safetensors", status=2))

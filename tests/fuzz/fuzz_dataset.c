@@ -17,7 +17,7 @@ static void check(const struct wti_dataset *set)
 	for (uint64_t i = 0; set->labels && i < set->rows; i++)
 		PROMISE(set->labels[i] < set->class_count);
 	wt_result_init(&result, "dataset");
-	wti_dataset_describe(&set, 1, &result);
+	PROMISE(!wti_dataset_describe(&set, 1, &result, &err));
 	PROMISE(!wti_dataset_compare(&set, 1, &result, &err));
 	wt_result_release(&result);
 }

@@ -46,7 +46,7 @@ ALLOCATIONS = {
     "digits": ["digits", "--compare", "--json", RUN, RUN],
     "golden_check": ["golden", "check", GOLDEN, CALLS],
     "gate": ["gate", "-c", CONFIG, CALLS],
-    "dataset": ["dataset", "inspect", DATA, DATA],
+    "dataset": ["dataset", "inspect", DATA],
     "model_answers": ["model", "verify", MODEL, "--data", DATA],
     "model_inspect": ["model", "inspect", MODEL],
     "model_verify": ["model", "verify", MODEL],
@@ -96,7 +96,7 @@ class Failures:
         self.config = folder / "gate.toml"
         self.config.write_text(ASSERTED)
         self.data = folder / "data.csv"
-        self.data.write_text("a,b,class\n1,2,0\n1,2,1\n3,,0\n")
+        self.data.write_text("a,b,class\n1,2,0\n2,5,1\n3,4,0\n4,7,1\n")
         self.model = models.write(folder / "model", models.small())
         subprocess.run([program, "model", "manifest", self.model], check=True, stdout=subprocess.DEVNULL)
         for words in (["record", "-q", "--syscalls", "-o", self.calls, "--", "/bin/sh", "-c", "echo x > x; /bin/cat x"],

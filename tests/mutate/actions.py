@@ -42,6 +42,7 @@ OF_A_RUN = [
     text("ls"), json("ls"), text("ls --names"),
     text(f"info {RUN}"), json(f"info {RUN}"),
     text(f"report {RUN}"), json(f"report {RUN}"), text(f"report --html -o out {RUN}", out="any"),
+    text(f"report --junit -o out {RUN}", out="xml"), text(f"report --intoto -o out {RUN}", out="jsonl"),
     text(f"view {RUN}"), json(f"view {RUN}"), text(f"view --step 1 {RUN}"), text(f"view --tail 20 {RUN}"),
     text(f"view --stage train --from 1ms {RUN}"), text(f"view -k tensor,state,syscall -n 50 {RUN}"),
     Action(("view", "--jsonl", RUN), "jsonl"), csv(f"view {RUN}"), csv(f"view -k syscall {RUN}"),

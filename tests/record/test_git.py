@@ -61,7 +61,11 @@ class Repository(harness.Case):
         return harness.described(run)["git"]
 
     def clean(self) -> dict[str, object]:
-        return {"commit": self.git("rev-parse", "HEAD"), "dirty": False, "diff_hash": None}
+        return {"commit": self.git("rev-parse", "HEAD"), "branch": self.branch(), "dirty": False, "diff_hash": None}
+
+    def branch(self) -> str | None:
+        name = self.git("rev-parse", "--abbrev-ref", "HEAD")
+        return None if name == "HEAD" else name
 
     def assert_dirty(self) -> str:
         seen = self.seen()
@@ -157,7 +161,7 @@ class Answers(Repository):
         (self.tree / "x" / "y").mkdir(parents=True)
         self.assertEqual(self.seen(self.tree / "x" / "y"), self.clean())
         self.git("worktree", "add", "-q", "../second")
-        self.assertEqual(self.seen(self.folder / "second"), self.clean())
+        self.assertEqual(self.seen(self.folder / "second"), {**self.clean(), "branch": "second"})
         (self.folder / "second" / "file").write_text("two\n")
         self.assertTrue(self.seen(self.folder / "second")["dirty"])
         self.assertEqual(self.seen(), self.clean())
@@ -214,7 +218,7 @@ class Answers(Repository):
             said = self.said()
             if said:
                 break
-        self.assertEqual(said, {"commit": commit, "dirty": None, "diff_hash": None})
+        self.assertEqual(said, {"commit": commit, "branch": self.branch(), "dirty": None, "diff_hash": None})
 
     def test_as_git_has_it(self) -> None:
         """Any changes, one after the other: always the same answer as that of git."""

@@ -398,6 +398,7 @@ static const struct broken broken[] = {
 	{"tiny-full.bin", -1, 0, WITH("\x01"), "no parameter begins at byte 734"},
 	{"tiny-full.bin", -1, 0, WITH("\xff"), "no parameter"},
 	{"tiny-full.bin", 0x1ea, 1, WITH("\xc8"), "no parameter"}, /* 200 items that do not come */
+	{"tiny-full.bin", 0x1a6, 1, WITH("\xfb\x40\x00"), "no parameter"}, /* not shortest */
 	/* .mpk */
 	{"tiny-full.mpk", -1, 0, WITH("\xc0"), "behind the end"},
 	{"tiny-full.mpk", 0, 1, WITH("\x82"), "not a model"},
@@ -465,6 +466,7 @@ static const struct {
 	{"\"dtype\"", "\"dtyp\"", "unknown field of a tensor"},
 	{"\"relu\":null", "\"w\":null", NULL},
 	{"\"relu\":null", "\"relu\":[[[]]]", NULL},
+	{"\"relu\":null", "\"as_long_as_the_shortest_form_has\":null", NULL}, /* 31 bytes */
 	{"\"relu\":null", "\"relu\":nul", "not valid JSON"},
 	{"\"relu\":null", "\"relu\":01", "not valid JSON"},
 	{"\"relu\":null", "\"relu\":1.5,\"b\":-7,\"c\":true,\"d\":\"\\u00e9\\n\"", NULL},

@@ -103,6 +103,9 @@ static void test_npy(void)
 	CHECK(model->tensors[0].is_big_endian && model->tensors[0].strides);
 	array("{\"shape\":(),\"fortran_order\":False,\"descr\":\"<f8\"}", 8);
 	REQUIRE(!read_as(&wti_model_npy));
+	array(NPY("'>U1'", "False", "(2,)"), 8);
+	REQUIRE(!read_as(&wti_model_npy));
+	CHECK(!model->tensors[0].is_big_endian); /* it would be swapped without end */
 	bad_array(NPY("'|O'", "False", "(1,)"), "Python objects");
 	bad_array(NPY("'<x4'", "False", "(2,)"), "unknown type");
 	bad_array(NPY("'f4'", "False", "(2,)"), "unknown type");

@@ -14,6 +14,7 @@
 #include "inspect/judge/rule.h"
 #include "inspect/learn/relation.h"
 #include "cli/report.h"
+#include "inspect/origin/origin.h"
 #include "runs/model/codes.h"
 #include "show/wrap.h"
 
@@ -108,6 +109,11 @@ static void gather(struct codes *codes, bool all)
 			add_code(codes, &wti_gate_codes[i],
 				 "an assertion (docs/gate.md), and a run with the data that it "
 				 "needs");
+		for (size_t i = 0; wti_origin_codes[i].code; i++)
+			add_code(
+				codes, &wti_origin_codes[i],
+				"a file, and a recorded run that saved or loaded it (`model verify "
+				"FILE --against RUN`)");
 		for (size_t i = 0; wti_model_code_at(i); i++)
 			add_code_of(codes, &wti_model_code_at(i)->code,
 				    wti_model_code_at(i)->severity, wti_model_code_at(i)->needs);

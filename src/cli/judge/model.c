@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/scan.h"
 #include "base/text.h"
 #include "cli/front.h"
 #include "cli/report.h"
@@ -14,6 +15,8 @@
 #include "show/verdict.h"
 
 #define PAGE_MAX ((size_t)256 << 20)
+#define TOLERANCE                                                                                  \
+	1e-5 /* of a probe: what single precision and another order of sums may differ by */
 
 struct model_options {
 	bool json;
@@ -21,6 +24,7 @@ struct model_options {
 	const char *html;
 	const char *to;
 	const char *manifest;
+	const char *against;
 	const char *data;
 	const char *labels;
 	const char *activation;
@@ -28,6 +32,9 @@ struct model_options {
 	const char *key;
 	const char *signature;
 	const char *run;
+	const char *probe;
+	const char *expect;
+	const char *tolerance;
 	const char *fail_on;
 };
 
@@ -84,13 +91,23 @@ static enum wti_activation activation_of(const char *word)
 
 static int verify(const struct request *request, struct wt_err *err)
 {
+	const char *given = request->options->tolerance;
+	double tolerance = TOLERANCE;
+
+	if (given && (!wti_scan_double(given, &tolerance) || !(tolerance >= 0)))
+		return wti_err(err, WT_E_ARG, "--tolerance '%s' is not a number from 0 on", given);
+
 	const struct wti_model_verify_options options = {
 		.manifest = request->options->manifest,
+		.against = request->options->against,
 		.data = request->options->data,
 		.labels = request->options->labels,
 		.activation = activation_of(request->options->activation),
 		.key = request->options->key,
 		.signature = request->options->signature,
+		.probe = request->options->probe,
+		.expect = request->options->expect,
+		.tolerance = tolerance,
 	};
 
 	return wti_model_verify(request->front, request->arguments[0], &options, request->result,
@@ -182,6 +199,8 @@ static int exit_code(const struct action *action, const struct model_options *op
 	bool has_findings = action->judges ? wti_verdict_any_fails(result, options->fail_on)
 					   : result->status && !strcmp(result->status, "findings");
 
+	if (result->status && !strcmp(result->status, "not_measured"))
+		return WTI_EXIT_TRACE;
 	return has_findings ? WTI_EXIT_FINDINGS : WTI_EXIT_CLEAN;
 }
 
@@ -215,6 +234,8 @@ static const struct wti_option options[] = {
 	{"manifest", 0, WTI_OPT_TEXT, "FILE", NULL,
 	 "verify: compare with this manifest; default: FILE.manifest.json, if there is one",
 	 OFFSET(manifest)},
+	{"against", 0, WTI_OPT_TEXT, "RUN", NULL,
+	 "verify: compare with what this run saved and held, tensor by tensor", OFFSET(against)},
 	{"output", 'o', WTI_OPT_TEXT, "FILE", NULL,
 	 "manifest, sign, attest: write to this file; default: beside the model", OFFSET(output)},
 	{"key", 0, WTI_OPT_TEXT, "FILE", NULL,
@@ -242,6 +263,15 @@ static const struct wti_option options[] = {
 	 OFFSET(activation)},
 	{"html", 0, WTI_OPT_TEXT, "FILE", NULL,
 	 "inspect: also write a page with a histogram of each tensor", OFFSET(html)},
+	{"probe", 0, WTI_OPT_TEXT, "FILE", NULL,
+	 "verify: run the model on these inputs (.npy, rows), where it is a chain of linear "
+	 "layers",
+	 OFFSET(probe)},
+	{"expect", 0, WTI_OPT_TEXT, "FILE", NULL,
+	 "verify: the outputs (.npy) that --probe has to give", OFFSET(expect)},
+	{"tolerance", 0, WTI_OPT_TEXT, "NUMBER", NULL,
+	 "verify: how far they may be away, relative where they are larger than 1; default 1e-5",
+	 OFFSET(tolerance)},
 	{"fail-on", 0, WTI_OPT_CHOICE, "SEVERITY", WTI_FAIL_ON,
 	 "verify: least severity of findings that gives exit status 1; default error",
 	 OFFSET(fail_on)},

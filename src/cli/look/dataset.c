@@ -130,8 +130,8 @@ static int inspect(const struct dataset_options *options, char **paths, size_t c
 			       FILES_MAX);
 	r = open_all(options, paths, count, &opened, err);
 	if (!r) {
-		wti_dataset_describe(opened.sets, opened.count, result);
-		r = wti_dataset_compare(opened.sets, opened.count, result, err);
+		r = wti_dataset_describe(opened.sets, opened.count, result, err);
+		r = r ? r : wti_dataset_compare(opened.sets, opened.count, result, err);
 	}
 	for (size_t i = 0; i < opened.count; i++)
 		wti_dataset_free((struct wti_dataset *)opened.sets[i]);

@@ -31,6 +31,8 @@ static const struct format formats[] = {
 	{".md", wti_report_markdown, offsetof(struct report_options, md)},
 	{".html", wti_report_page, offsetof(struct report_options, html)},
 	{".json", wti_report_json, offsetof(struct report_options, json)},
+	{".xml", wti_report_junit, offsetof(struct report_options, junit)},
+	{".intoto.jsonl", wti_report_intoto, offsetof(struct report_options, intoto)},
 };
 
 /* As the options have it, or else by the name of the file; NULL: two at once. */
@@ -126,6 +128,11 @@ static const struct wti_option options[] = {
 	 offsetof(struct report_options, html)},
 	{"json", 0, WTI_OPT_FLAG, NULL, NULL, "everything as one JSON object",
 	 offsetof(struct report_options, json)},
+	{"junit", 0, WTI_OPT_FLAG, NULL, NULL, "findings and checks as JUnit's XML, for CI",
+	 offsetof(struct report_options, junit)},
+	{"intoto", 0, WTI_OPT_FLAG, NULL, NULL,
+	 "in-toto statements, one a line: test-result and provenance; not signed",
+	 offsetof(struct report_options, intoto)},
 	{"output", 'o', WTI_OPT_TEXT, "FILE", NULL,
 	 "write to FILE, whose extension chooses the format if no option does; a file that exists "
 	 "is replaced as a whole",

@@ -15,6 +15,7 @@ extern const struct wt_inspector wti_inspector_effects;
 extern const struct wt_inspector wti_inspector_infer;
 extern const struct wt_inspector wti_inspector_info;
 extern const struct wt_inspector wti_inspector_metrics;
+extern const struct wt_inspector wti_inspector_origin;
 extern const struct wt_inspector wti_inspector_path;
 extern const struct wt_inspector wti_inspector_stat;
 extern const struct wt_inspector wti_inspector_syscalls;

@@ -23,7 +23,8 @@
 #define STEPS_MAX 20000000u /* of all walks together */
 #define WALKS_OF_SITE_MAX 256u
 #define CULPRITS_MAX 10000u
-#define DIGITS_FEW 2. /* decimal */
+#define DIGITS_FEW 2.     /* decimal */
+#define RECURRENCE_MAX 3u /* calls of a round: a product, a sum or two */
 
 struct walk {
 	struct wti_book *tally;
@@ -48,6 +49,38 @@ static double out_of(const struct wti_node *node, bool by_element)
 static double in_of(const struct wti_node *node, bool by_element)
 {
 	return (double)(by_element ? node->in_element : node->in);
+}
+
+/* The same call, a few calls before, has made what the value is from: a sum, a recurrence. */
+static bool is_recurrent(const struct wti_book *tally, const struct wti_node *value)
+{
+	const struct wti_node *node = value;
+
+	/* An array that is filled element by element is no recurrence. */
+	if (wti_is_store(wti_texts_at(tally->texts, tally->values.all[value->row].callee)))
+		return false;
+	for (unsigned i = 0; i < RECURRENCE_MAX; i++) {
+		if (!node->from || &tally->nodes[node->from - 1] >= node)
+			return false;
+		node = &tally->nodes[node->from - 1];
+		if (node->row == value->row)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * By how many bits the value is below those of earlier rounds, where a library has iterated to
+ * where it is 0, as a residual or the value at a minimum: relative to itself nothing is left of it,
+ * and nothing is needed. What counts is the value that the same call had in earlier rounds. A sum
+ * or a recurrence that ends near 0 is no such iteration: there each round goes on with the value
+ * itself, and what it lost is lost.
+ */
+static double vanished_bits(const struct wti_book *tally, const struct wti_node *value)
+{
+	if (!value->is_round || value->row >= tally->values.count || is_recurrent(tally, value))
+		return 0;
+	return fmax(tally->values.all[value->row].largest - (double)value->size, 0);
 }
 
 /* Bits that the value has lost for certain, beyond one rounding. */
@@ -87,7 +120,7 @@ static bool go_back(struct walk *walk, const struct wti_node *node, bool by_elem
 
 		if (by_element && !node->is_elementwise)
 			break;
-		is_lasting &= !node->is_recovered;
+		is_lasting &= !node->is_recovered || node->is_result;
 		walk->length++;
 		if (node->is_picked)
 			walk->picked += out_of(node, by_element) - in_of(node, by_element);
@@ -125,6 +158,7 @@ static int blame(struct walk *walk, const struct wti_node *result, uint32_t site
 	culprit->mantissa = result->mantissa;
 	culprit->step = result->step;
 	culprit->reached = result->site;
+	culprit->name = result->name;
 	culprit->calls = walk->calls[site];
 	return 0;
 }
@@ -164,7 +198,8 @@ static int judge(struct walk *walk, const struct wti_node *result, bool by_eleme
 		    (worst == UINT32_MAX || walk->lost[site] > walk->lost[worst]))
 			worst = site;
 	}
-	if (is_lasting && worst != UINT32_MAX && !is_benign(&walk->tally->sites.all[worst]) &&
+	if (is_lasting && worst != UINT32_MAX &&
+	    (result->is_result || !is_benign(&walk->tally->sites.all[worst])) &&
 	    !is_random(walk->tally, worst))
 		r = blame(walk, result, worst, by_element);
 	for (size_t i = 0; i < walk->seen_count; i++) {
@@ -180,14 +215,17 @@ static int judge(struct walk *walk, const struct wti_node *result, bool by_eleme
 static int look_at(struct walk *walk, const struct wti_node *node)
 {
 	struct wti_book *tally = walk->tally;
-	double limit = (node->mantissa + 1) / 4.;
+	double limit = (node->mantissa + 1) / 4., below;
 
-	if (node->is_used || node->is_recovered || node->is_inner ||
+	if (((node->is_used || node->is_recovered) && !node->is_result) || node->is_inner ||
 	    node->site >= tally->sites.count)
 		return 0;
-	if (!is_benign(&tally->sites.all[node->site])) {
+	below = vanished_bits(tally, node);
+	limit += below;
+	if (node->is_result || !is_benign(&tally->sites.all[node->site])) {
 		tally->judged++;
-		tally->worst_digits = fmin(tally->worst_digits, (double)node->digits);
+		tally->worst_digits = fmin(tally->worst_digits,
+					   fmin((double)node->digits + below, node->mantissa + 1.));
 	}
 	if (walk->walks[node->site]++ > WALKS_OF_SITE_MAX)
 		return 0;

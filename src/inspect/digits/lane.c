@@ -337,12 +337,32 @@ static void take_number(struct wti_side *lane, struct wti_item *item, uint32_t n
 		lane->status = WT_E_NOMEM;
 }
 
+/* A number of no call. */
+static void take_named(struct wti_side *lane, const struct wt_event *event, struct wt_text name,
+		       double number)
+{
+	struct wti_item item = {.step = lane->step, .seq = (uint32_t)event->seq};
+
+	item.callee = id_of(lane, name);
+	item.path = item.callee;
+	item.token = token_of(lane, &item, 1);
+	take_number(lane, &item, item.callee, -1, number, event);
+	push(lane, &item);
+}
+
 static void take_argument(struct wti_side *lane, const struct wt_event *event)
 {
-	struct wti_item *item =
-		item_of(lane, (uint32_t)wt_event_u64(event, WT_ARGUMENT_FIELD_CALL));
+	uint32_t call = (uint32_t)wt_event_u64(event, WT_ARGUMENT_FIELD_CALL);
+	struct wti_item *item = item_of(lane, call);
 
-	if (!item || wt_event_u64(event, WT_ARGUMENT_FIELD_TYPE) != WT_VALUE_TYPE_FLOAT)
+	if (wt_event_u64(event, WT_ARGUMENT_FIELD_TYPE) != WT_VALUE_TYPE_FLOAT)
+		return;
+	if (!call) {
+		take_named(lane, event, wt_event_text(event, WT_ARGUMENT_FIELD_NAME),
+			   wt_event_f64(event, WT_ARGUMENT_FIELD_VALUE));
+		return;
+	}
+	if (!item)
 		return;
 	take_number(lane, item, id_of(lane, wt_event_text(event, WT_ARGUMENT_FIELD_NAME)),
 		    (int32_t)wt_event_i64(event, WT_ARGUMENT_FIELD_POSITION),
@@ -351,14 +371,8 @@ static void take_argument(struct wti_side *lane, const struct wt_event *event)
 
 static void take_counter(struct wti_side *lane, const struct wt_event *event)
 {
-	struct wti_item item = {.step = lane->step, .seq = (uint32_t)event->seq};
-
-	item.callee = id_of(lane, wt_event_text(event, WT_COUNTER_FIELD_NAME));
-	item.path = item.callee;
-	item.token = token_of(lane, &item, 1);
-	take_number(lane, &item, item.callee, -1, wt_event_f64(event, WT_COUNTER_FIELD_VALUE),
-		    event);
-	push(lane, &item);
+	take_named(lane, event, wt_event_text(event, WT_COUNTER_FIELD_NAME),
+		   wt_event_f64(event, WT_COUNTER_FIELD_VALUE));
 }
 
 static void keep_known(struct wti_side *lane, const struct wti_sampled *value)

@@ -83,6 +83,13 @@ bool wti_is_selection(const char *callee)
 	return is_one_of(callee, words, WTI_COUNT(words));
 }
 
+bool wti_is_store(const char *callee)
+{
+	static const char *const words[] = {"setitem", "put", "place", "copyto", "index_put"};
+
+	return is_one_of(callee, words, WTI_COUNT(words));
+}
+
 bool wti_is_access(const char *callee)
 {
 	static const char *const words[] = {

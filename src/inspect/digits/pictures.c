@@ -2,7 +2,8 @@
 /*
  * Points are thinned when there are too many: of every four of a site that follow each other the
  * lowest and the highest stay, so no extreme of a site is ever lost. Of tensors those that have the
- * smallest share of their digits are kept, one for each place.
+ * smallest share of their digits are kept, one for each place. Of calls over time the longest are
+ * kept, and those that lost most.
  */
 #include "pictures.h"
 
@@ -20,6 +21,7 @@
 #define TEXTS_MAX 65536u
 #define EDGES_SEEN_MAX 65536u
 #define LABEL 512u
+#define SIZE_ELEMENTS_MAX 256u
 #define TENSOR_MIN 4u /* elements: fewer make no picture */
 
 struct point {
@@ -27,7 +29,15 @@ struct point {
 	int64_t step;
 	uint32_t site, value; /* numbers of texts, from 1 */
 	float digits;
+	float size, deviation; /* root mean squares: of the value, of its deviation */
 	bool is_in;
+};
+
+/* A call from the first that ended within it to its own end, in the order of calls. */
+struct span {
+	uint64_t first, last;
+	uint32_t callee;
+	float lost;
 };
 
 struct tensor {
@@ -55,6 +65,10 @@ struct wti_pictures {
 	struct wti_map edge_index;
 	struct edge *edges;
 	size_t edge_count, edge_capacity;
+	struct span *spans;
+	size_t span_count, span_capacity;
+	uint64_t shortest; /* calls with fewer inside are left out, unless they lost something */
+	double least_lost; /* bits: likewise */
 };
 
 /* ---- Life ------------------------------------------------------------------------------------ */
@@ -80,6 +94,7 @@ void wti_pictures_free(struct wti_pictures *pictures)
 	wti_map_release(&pictures->edge_index);
 	free(pictures->points);
 	free(pictures->edges);
+	free(pictures->spans);
 	free(pictures);
 }
 
@@ -254,6 +269,27 @@ static int add_tensor(struct wti_pictures *pictures, const struct wti_seen_value
 	return 0;
 }
 
+/* Root mean squares over the elements that were sampled. */
+static void size_of(const struct wti_seen_value *value, struct point *point)
+{
+	uint64_t step = value->reals / SIZE_ELEMENTS_MAX + 1, count = 0;
+	double size2 = 0, deviation2 = 0;
+
+	for (uint64_t i = 0; i < value->reals; i += step) {
+		double mean = 0, m2 = 0;
+
+		for (unsigned run = 0; run < value->run_count; run++)
+			mean += value->runs[run][i] / value->run_count;
+		for (unsigned run = 0; run < value->run_count; run++)
+			m2 += (value->runs[run][i] - mean) * (value->runs[run][i] - mean);
+		size2 += mean * mean;
+		deviation2 += m2 / value->run_count;
+		count++;
+	}
+	point->size = count ? (float)sqrt(size2 / (double)count) : NAN;
+	point->deviation = count ? (float)sqrt(deviation2 / (double)count) : NAN;
+}
+
 static int see_value(void *opaque, const struct wti_seen_value *value)
 {
 	struct wti_pictures *pictures = opaque;
@@ -264,6 +300,7 @@ static int see_value(void *opaque, const struct wti_seen_value *value)
 	char site[LABEL];
 	int r;
 
+	size_of(value, &point);
 	put_site(value, site);
 	point.site = number_of(pictures, site, strlen(site));
 	point.value = number_of(pictures, value->name, strlen(value->name));
@@ -272,6 +309,46 @@ static int see_value(void *opaque, const struct wti_seen_value *value)
 }
 
 /* ---- Callers and callees --------------------------------------------------------------------- */
+
+static bool is_kept(const struct wti_pictures *pictures, const struct span *span)
+{
+	return span->last - span->first >= pictures->shortest ||
+	       (double)span->lost >= pictures->least_lost;
+}
+
+/* Half of what is too short goes, as often as it takes. */
+static void drop_short(struct wti_pictures *pictures)
+{
+	size_t kept = 0;
+
+	pictures->shortest = pictures->shortest ? 2 * pictures->shortest : 1;
+	pictures->least_lost += 1;
+	for (size_t i = 0; i < pictures->span_count; i++) {
+		if (is_kept(pictures, &pictures->spans[i]))
+			pictures->spans[kept++] = pictures->spans[i];
+	}
+	pictures->span_count = kept;
+}
+
+static int add_span(struct wti_pictures *pictures, const struct wti_seen_call *call,
+		    uint32_t callee)
+{
+	const struct span span = {.first = call->order - call->inside,
+				  .last = call->order,
+				  .callee = callee,
+				  .lost = (float)call->lost};
+	int r;
+
+	if (!callee || call->inside > call->order || !is_kept(pictures, &span))
+		return 0;
+	while (pictures->span_count == WTI_PICTURE_SPANS_MAX)
+		drop_short(pictures);
+	r = wti_grow(&pictures->spans, pictures->span_count + 1, &pictures->span_capacity,
+		     WTI_PICTURE_SPANS_MAX);
+	if (!r && is_kept(pictures, &span))
+		pictures->spans[pictures->span_count++] = span;
+	return r;
+}
 
 static int see_call(void *opaque, const struct wti_seen_call *call)
 {
@@ -298,7 +375,7 @@ static int see_call(void *opaque, const struct wti_seen_call *call)
 	edge = &pictures->edges[*slot - 1];
 	edge->calls++;
 	edge->lost = fmax(edge->lost, call->lost);
-	return 0;
+	return add_span(pictures, call, callee);
 }
 
 struct wti_digits_watcher wti_pictures_watcher(struct wti_pictures *pictures)
@@ -321,6 +398,19 @@ static void put_digits(struct wt_table *table, double bits, double base)
 		wt_table_number(table, round(100 * wti_digits_in_base(bits, base)) / 100);
 }
 
+/* Six digits are more than a picture shows. */
+static void put_size(struct wt_table *table, double size)
+{
+	char text[32];
+
+	if (!isfinite(size)) {
+		wt_table_empty(table);
+		return;
+	}
+	snprintf(text, sizeof(text), "%.6g", size);
+	wt_table_number(table, strtod(text, NULL));
+}
+
 static void put_points(struct wti_pictures *pictures, double base, struct wt_result *result)
 {
 	struct wt_table *table = wt_result_table(result, "points", "");
@@ -331,6 +421,8 @@ static void put_points(struct wti_pictures *pictures, double base, struct wt_res
 	wt_table_column(table, "value", "", WT_CELL_TEXT);
 	wt_table_column(table, "direction", "", WT_CELL_TEXT);
 	wt_table_column(table, "digits", "", WT_CELL_NUMBER);
+	wt_table_column(table, "size", "", WT_CELL_NUMBER);
+	wt_table_column(table, "deviation", "", WT_CELL_NUMBER);
 	if (pictures->point_count)
 		qsort(pictures->points, pictures->point_count, sizeof(*pictures->points), by_order);
 	for (size_t i = 0; i < pictures->point_count; i++) {
@@ -346,6 +438,8 @@ static void put_points(struct wti_pictures *pictures, double base, struct wt_res
 		put_text(table, text_at(pictures, point->value));
 		put_text(table, point->is_in ? "in" : "out");
 		put_digits(table, (double)point->digits, base);
+		put_size(table, (double)point->size);
+		put_size(table, (double)point->deviation);
 	}
 	if (pictures->points_left_out)
 		wt_result_note(result, "%llu values are not in the pictures: the run has too many",
@@ -417,9 +511,40 @@ static void put_edges(struct wti_pictures *pictures, double base, struct wt_resu
 	}
 }
 
+static int by_first(const void *a, const void *b)
+{
+	const struct span *x = a, *y = b;
+
+	if (x->first != y->first)
+		return x->first < y->first ? -1 : 1;
+	return x->last > y->last ? -1 : x->last < y->last;
+}
+
+static void put_spans(struct wti_pictures *pictures, double base, struct wt_result *result)
+{
+	struct wt_table *table = wt_result_table(result, "spans", "");
+
+	wt_table_column(table, "first", "", WT_CELL_COUNT);
+	wt_table_column(table, "last", "", WT_CELL_COUNT);
+	wt_table_column(table, "function", "", WT_CELL_TEXT);
+	wt_table_column(table, "lost", "", WT_CELL_NUMBER);
+	if (pictures->span_count)
+		qsort(pictures->spans, pictures->span_count, sizeof(*pictures->spans), by_first);
+	for (size_t i = 0; i < pictures->span_count; i++) {
+		const struct span *span = &pictures->spans[i];
+
+		wt_table_row(table);
+		wt_table_count(table, span->first);
+		wt_table_count(table, span->last);
+		put_text(table, text_at(pictures, span->callee));
+		put_digits(table, (double)span->lost, base);
+	}
+}
+
 void wti_pictures_report(struct wti_pictures *pictures, double base, struct wt_result *result)
 {
 	put_points(pictures, base, result);
 	put_elements(pictures, base, result);
 	put_edges(pictures, base, result);
+	put_spans(pictures, base, result);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the pictures of a page are drawn from (show/page): tables without titles, `points`,
- * `elements` and `edges`, each with a ceiling whatever the runs are like.
+ * `elements`, `edges` and `spans`, each with a ceiling whatever the runs are like.
  */
 #ifndef WTI_DIGITS_PICTURES_H
 #define WTI_DIGITS_PICTURES_H
@@ -14,6 +14,7 @@
 #define WTI_PICTURE_TENSORS_MAX 16u
 #define WTI_PICTURE_ELEMENTS_MAX 1024u
 #define WTI_PICTURE_EDGES_MAX 200u
+#define WTI_PICTURE_SPANS_MAX 8000u
 
 struct wti_pictures;
 

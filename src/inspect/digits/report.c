@@ -68,6 +68,12 @@ static void place(const struct report *report, struct wt_finding *finding, uint3
 
 /* ---- Findings -------------------------------------------------------------------------------- */
 
+/* "__main__.model.coef_" is model.coef_ to its reader. */
+static const char *own_name(const char *name)
+{
+	return strncmp(name, "__main__.", 9) ? name : name + 9;
+}
+
 static void report_culprit(struct report *report, const struct wti_culprit *culprit)
 {
 	const struct wti_tally_row *site = &report->tally->sites.all[culprit->site];
@@ -80,9 +86,11 @@ static void report_culprit(struct report *report, const struct wti_culprit *culp
 	snprintf(title, sizeof(title), "%s loses %.1f of %.1f %s", text_of(report, site->callee),
 		 in_base(report, fmin(culprit->lost, all)), in_base(report, all), unit_of(report));
 	snprintf(evidence, sizeof(evidence),
-		 "%.1f %s are left of the result at %s:%u; results affected: %" PRIu64
+		 "%.1f %s are left of %s%s%sthe result at %s:%u; results affected: %" PRIu64
 		 ", calls of this line on the way: %" PRIu64,
-		 in_base(report, culprit->left), unit_of(report),
+		 in_base(report, culprit->left), unit_of(report), culprit->name ? "'" : "",
+		 culprit->name ? own_name(text_of(report, culprit->name)) : "",
+		 culprit->name ? "', " : "",
 		 reached->file ? text_of(report, reached->file) : text_of(report, reached->callee),
 		 reached->line, culprit->values, culprit->calls);
 	finding.title = title;

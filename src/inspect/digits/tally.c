@@ -2,6 +2,7 @@
 /* Takes groups of calls, measures their values, and books what came of it. */
 #include "tally.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,8 @@
 #define ROWS_MAX ((size_t)1 << 20)
 #define NODES_MAX ((size_t)1 << 22)
 #define NO_ROW UINT32_MAX
+#define ROUNDS_MIN 8u     /* of a call within another: fewer are no iteration */
+#define FINAL "__main__." /* names of what the program has at its end begin so */
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
@@ -35,6 +38,7 @@ static uint32_t row_of(struct wti_book *tally, struct wti_tally_rows *rows,
 	}
 	if (!*slot) {
 		rows->all[rows->count] = *key;
+		rows->all[rows->count].largest = WTI_SPREAD_EXACT;
 		rows->all[rows->count].in_worst = NAN;
 		rows->all[rows->count].out_worst = NAN;
 		*slot = ++rows->count;
@@ -159,6 +163,7 @@ static uint32_t maker_of(struct wti_book *tally, const struct wti_item *item,
 	if (!slot || !*slot)
 		return 0;
 	tally->nodes[*slot - 1].is_used |= wti_is_used_by(item, value);
+	tally->nodes[*slot - 1].is_inner &= item->is_inner; /* it is in the program's hands */
 	return (uint32_t)*slot;
 }
 
@@ -188,6 +193,31 @@ static void add_input(struct wti_book *tally, const struct wti_item *item, struc
 	}
 }
 
+/* "[x]", a field of what a call of the program itself has returned: it is there to be read. */
+static bool is_field(const struct wti_book *tally, const struct wti_item *item,
+		     const struct wti_sampled *value)
+{
+	const char *name = wti_texts_at(tally->texts, value->name);
+
+	return item->path == item->callee && *name == '[' && isalpha((unsigned char)name[1]);
+}
+
+/* A call returns what a call inside it has made. */
+static void take_over(struct wti_book *tally, const struct wti_item *item,
+		      const struct wti_sampled *value, const struct wti_node *outer,
+		      struct wti_node *made)
+{
+	const struct wti_tally_row *rows = tally->values.all;
+
+	made->is_inner &= item->is_inner;
+	if (item->is_inner)
+		return;
+	made->name = value->name ? value->name : made->name;
+	made->is_result |= is_field(tally, item, value);
+	made->is_round |= made->row != NO_ROW && outer->row != NO_ROW &&
+			  rows[made->row].calls >= ROUNDS_MIN * rows[outer->row].calls;
+}
+
 static void add_node(struct wti_book *tally, const struct wti_item *item,
 		     const struct wti_sampled *value, const struct wti_node *node)
 {
@@ -200,7 +230,7 @@ static void add_node(struct wti_book *tally, const struct wti_item *item,
 	}
 	/* What a call inside has made is its own, and the line there is nearer to the cause. */
 	if (*slot && tally->nodes[*slot - 1].item + item->below >= tally->calls) {
-		tally->nodes[*slot - 1].is_inner &= item->is_inner;
+		take_over(tally, item, value, node, &tally->nodes[*slot - 1]);
 		return;
 	}
 	tally->nodes[tally->node_count++] = *node;
@@ -262,9 +292,17 @@ static void mark_recovered(struct wti_book *tally, const struct wti_item *item,
 	node->is_recovered = true;
 }
 
+/* log2 of its largest element. */
+static double size_of(const struct wti_sampled *value)
+{
+	double largest = fmax(fabs(value->min), fabs(value->max));
+
+	return largest > 0 && isfinite(largest) ? log2(largest) : WTI_SPREAD_EXACT;
+}
+
 static void add_output(struct wti_book *tally, const struct wti_item *item,
 		       const struct wti_sampled *value, const struct wti_scatter *measure,
-		       const struct inputs *inputs, uint32_t site)
+		       const struct inputs *inputs, uint32_t site, uint32_t row)
 {
 	/* A wider type does not give back the digits that a narrower one had no room for. */
 	unsigned mantissa =
@@ -284,6 +322,8 @@ static void add_output(struct wti_book *tally, const struct wti_item *item,
 		.is_elementwise = wti_is_elementwise(wti_texts_at(tally->texts, item->callee)),
 		.step = item->step,
 		.is_inner = item->is_inner,
+		.row = row,
+		.size = (float)size_of(value),
 	};
 
 	if (measure->is_exact) /* rounded or counted: that gives no digits back */
@@ -309,6 +349,14 @@ static struct wti_first first_of(const struct wti_book *tally, const struct wti_
 				  .call = tally->calls};
 }
 
+/* Within a library, in a container: memory that is not filled yet goes around like this. */
+static bool is_passed_inside(const struct wti_book *tally, const struct wti_item *item,
+			     const struct wti_sampled *value)
+{
+	return item->is_inner && value->position < 0 &&
+	       *wti_texts_at(tally->texts, value->name) == '[';
+}
+
 /* Finite in, not finite out. What only passes it on is counted. */
 static bool look_for_nonfinite(struct wti_book *tally, const struct wti_item *item, unsigned run)
 {
@@ -318,7 +366,7 @@ static bool look_for_nonfinite(struct wti_book *tally, const struct wti_item *it
 	for (size_t i = 0; i < item->value_count; i++) {
 		const struct wti_sampled *value = &item->values[i];
 
-		if (value->flags & WT_TENSOR_NO_STATISTICS)
+		if (value->flags & WT_TENSOR_NO_STATISTICS || is_passed_inside(tally, item, value))
 			continue;
 		if (value->position >= 0) {
 			in += value->nan + value->inf;
@@ -393,8 +441,29 @@ static int add_tolerance(struct wti_book *tally, const struct wti_item *item,
 		measure->mantissa);
 }
 
-static void book_value(struct wti_book *tally, const struct wti_item *item,
-		       const struct wti_sampled *value, const struct wti_scatter *measure)
+static bool is_final(const struct wti_book *tally, const struct wti_sampled *value)
+{
+	return !strncmp(wti_texts_at(tally->texts, value->name), FINAL, strlen(FINAL));
+}
+
+/* The program has the value at its end; false: it is not known who made it. */
+static bool hand_out(struct wti_book *tally, const struct wti_sampled *value)
+{
+	uint64_t number = wti_map_get(&tally->made, value->hash);
+
+	if (!number)
+		return false;
+	tally->nodes[number - 1].is_inner = false;
+	tally->nodes[number - 1].name = value->name;
+	/* A variable may be a step on the way; what a library left in an object is meant. */
+	tally->nodes[number - 1].is_result |=
+		strchr(wti_texts_at(tally->texts, value->name) + strlen(FINAL), '.') != NULL;
+	return true;
+}
+
+/* The row of the value; NO_ROW: it was not measured. */
+static uint32_t book_value(struct wti_book *tally, const struct wti_item *item,
+			   const struct wti_sampled *value, const struct wti_scatter *measure)
 {
 	const struct wti_tally_row key = {.callee = item->is_call ? item->callee : 0,
 					  .file = item->file,
@@ -407,19 +476,29 @@ static void book_value(struct wti_book *tally, const struct wti_item *item,
 				     .out_sum = measure->digits,
 				     .mantissa = measure->mantissa};
 
+	uint32_t row;
+
 	if (!measure->is_known)
-		return;
+		return NO_ROW;
 	tally->measured++;
 	tally->varied += !measure->is_exact;
-	book(&tally->values, row_of(tally, &tally->values, &key), &digits);
+	row = row_of(tally, &tally->values, &key);
+	book(&tally->values, row, &digits);
+	if (row != NO_ROW)
+		tally->values.all[row].largest =
+			fmax(tally->values.all[row].largest, size_of(value));
 	if (item->is_call || !value->name)
-		return;
+		return row;
+	/* Variables at the end may be anything: whether one is a result, its way decides. */
+	if (is_final(tally, value) && hand_out(tally, value))
+		return row;
 	book(&tally->named,
 	     row_of(tally, &tally->named,
 		    &(struct wti_tally_row){.name = value->name, .step = item->step}),
 	     &digits);
 	tally->judged++;
 	tally->worst_digits = fmin(tally->worst_digits, measure->digits);
+	return row;
 }
 
 static void take_values(struct wti_book *tally, const struct wti_matched *group, uint32_t site,
@@ -427,6 +506,7 @@ static void take_values(struct wti_book *tally, const struct wti_matched *group,
 {
 	const struct wti_item *item = group->lead;
 	struct wti_scatter measures[WTI_LANE_VALUES_MAX];
+	uint32_t rows[WTI_LANE_VALUES_MAX];
 	struct inputs inputs = {.norm = WTI_SPREAD_EXACT,
 				.median = WTI_SPREAD_EXACT,
 				.digits = NAN,
@@ -437,7 +517,7 @@ static void take_values(struct wti_book *tally, const struct wti_matched *group,
 		if (item->values[i].position >= 0)
 			add_input(tally, item, &inputs, &item->values[i], &measures[i]);
 		look_for_random(tally, group, &item->values[i], &measures[i], i);
-		book_value(tally, item, &item->values[i], &measures[i]);
+		rows[i] = book_value(tally, item, &item->values[i], &measures[i]);
 		if (tally->options->tolerances && measures[i].is_known &&
 		    add_tolerance(tally, item, &item->values[i], &measures[i]))
 			tally->status = WT_E_NOMEM;
@@ -463,7 +543,8 @@ static void take_values(struct wti_book *tally, const struct wti_matched *group,
 			tally->below.digits = measures[i].digits;
 		}
 		if (item->is_call)
-			add_output(tally, item, &item->values[i], &measures[i], &inputs, site);
+			add_output(tally, item, &item->values[i], &measures[i], &inputs, site,
+				   rows[i]);
 	}
 }
 
@@ -482,7 +563,8 @@ static void show_call(struct wti_book *tally, const struct wti_item *item, doubl
 	const struct wti_seen_call seen = {.order = tally->calls,
 					   .path = wti_texts_at(tally->texts, item->path),
 					   .callee = wti_texts_at(tally->texts, item->callee),
-					   .lost = lost};
+					   .lost = lost,
+					   .inside = item->below};
 	int r = watcher->call(watcher->cookie, &seen);
 
 	tally->status = r ? r : tally->status;

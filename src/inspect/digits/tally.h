@@ -33,6 +33,7 @@ struct wti_tally_row {
 	uint32_t mantissa;
 	double in_worst, out_worst, out_sum;
 	double lost_worst, lost_sum;
+	double largest;     /* log2 of the largest element that was seen there */
 	uint64_t low;       /* outputs that have lost a quarter of their digits or more */
 	uint64_t recovered; /* of them: the next operation got them back */
 	/* of a single run */
@@ -65,6 +66,11 @@ struct wti_node {
 	uint8_t mantissa;
 	bool is_used, is_recovered, is_elementwise;
 	bool is_inner;  /* of a library, which has not handed it out */
+	bool is_round;  /* the last of many within a call that has handed it out */
+	bool is_result; /* an attribute that the program has at its end, used or not */
+	uint32_t name;  /* that the program knows it by; 0: none */
+	uint32_t row;   /* by value: what its call returned there in each round */
+	float size;     /* log2 of its largest element */
 	bool is_picked; /* elements of an input, perhaps others in each run: no digits are lost */
 	int64_t step;
 	uint64_t base; /* hash of the value that something was added to, which gave this one */
@@ -140,6 +146,8 @@ bool wti_is_elementwise(const char *callee);
 bool wti_is_random(const char *callee);
 /* Picks elements. */
 bool wti_is_selection(const char *callee);
+/* Puts elements into a value that is there. */
+bool wti_is_store(const char *callee);
 /* Hands out what is there, computed by others: `Tensor.grad`, memory of `torch.empty`. */
 bool wti_is_access(const char *callee);
 
@@ -153,6 +161,7 @@ struct wti_culprit {
 	uint64_t calls;  /* of the site on the way */
 	int64_t step;
 	uint32_t reached; /* row by site of the value that it reached */
+	uint32_t name;    /* of that value; 0: none */
 };
 
 /* Sorted, the worst first. */

@@ -34,7 +34,8 @@ struct wti_seen_call {
 	uint64_t order;
 	const char *path; /* callees from the outermost one, " > " between */
 	const char *callee;
-	double lost; /* bits */
+	double lost;     /* bits */
+	uint64_t inside; /* calls that ended within it: its own order less that is where it began */
 };
 
 struct wti_digits_watcher {

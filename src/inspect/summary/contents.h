@@ -33,9 +33,13 @@ void wti_found_release(struct wti_found *found);
 /* Events of kind object and member. 0 or WT_E_NOMEM. */
 int wti_found_object(struct wti_found *found, const struct wt_event *event);
 int wti_found_member(struct wti_found *found, const struct wt_event *event);
-/* Whether a state of this owner is a setting of what trains: an optimizer, a scheduler, a scaler.
- */
-bool wti_found_is_trainer(const struct wti_found *found, uint32_t owner);
+/* What owns a setting. */
+enum wti_found_owner {
+	WTI_FOUND_TRAINER, /* an optimizer, a scheduler, a scaler, an average */
+	WTI_FOUND_LOADER,  /* or a sampler */
+	WTI_FOUND_OTHER,
+};
+enum wti_found_owner wti_found_owner(const struct wti_found *found, uint32_t owner);
 /* Tables `objects`, `models`, `tensors`. */
 void wti_found_tables(const struct wti_found *found, struct wt_result *result);
 
@@ -59,7 +63,8 @@ void wti_kept_settings_release(struct wti_kept_settings *settings);
 int wti_kept_settings_state(struct wti_kept_settings *settings, const struct wt_event *event,
 			    int64_t step);
 int wti_kept_settings_agent(struct wti_kept_settings *settings, const struct wt_event *event);
-/* Tables `settings` (of what trains), `library` (of torch), `module_settings` and `agent`. */
+/* Tables `settings` (of what trains), `loader_settings`, `library` (of torch), `module_settings`
+ * and `agent`. */
 void wti_kept_settings_tables(const struct wti_kept_settings *settings,
 			      const struct wti_found *found, struct wt_result *result);
 
@@ -68,6 +73,7 @@ void wti_kept_settings_tables(const struct wti_kept_settings *settings,
 struct wti_traffic_batch;
 struct wti_traffic_file;
 struct wti_traffic_open;
+struct wti_traffic_saved;
 
 struct wti_traffic {
 	struct wti_symbols *symbols;
@@ -79,6 +85,8 @@ struct wti_traffic {
 	size_t batch_count, batch_capacity;
 	struct wti_traffic_file *files;
 	size_t file_count, file_capacity;
+	struct wti_traffic_saved *saved; /* tensors */
+	size_t saved_count, saved_capacity;
 	uint64_t overflow_count;
 };
 
@@ -86,7 +94,7 @@ void wti_traffic_init(struct wti_traffic *traffic, struct wti_symbols *symbols);
 void wti_traffic_release(struct wti_traffic *traffic);
 /* Events of kind call_begin, call_end, argument and tensor. 0 or WT_E_NOMEM. */
 int wti_traffic_event(struct wti_traffic *traffic, const struct wt_event *event, int64_t step);
-/* Tables `batches` and `files` (what was saved and loaded). */
+/* Tables `batches`, `files` (what was saved and loaded) and `saved_tensors` (what was in it). */
 void wti_traffic_tables(const struct wti_traffic *traffic, struct wt_result *result);
 
 /* The word for a value of an enumeration. */

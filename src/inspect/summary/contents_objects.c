@@ -167,13 +167,23 @@ int wti_found_member(struct wti_found *found, const struct wt_event *event)
 	return 0;
 }
 
-bool wti_found_is_trainer(const struct wti_found *found, uint32_t owner)
+enum wti_found_owner wti_found_owner(const struct wti_found *found, uint32_t owner)
 {
 	uint64_t place = wti_map_get(&found->index, owner);
 	uint32_t type = place ? found->objects[place - 1].type : (uint32_t)WT_OBJECT_TYPE_OTHER;
 
-	return type == WT_OBJECT_TYPE_OPTIMIZER || type == WT_OBJECT_TYPE_SCHEDULER ||
-	       type == WT_OBJECT_TYPE_SCALER || type == WT_OBJECT_TYPE_AVERAGE;
+	switch (type) {
+	case WT_OBJECT_TYPE_OPTIMIZER:
+	case WT_OBJECT_TYPE_SCHEDULER:
+	case WT_OBJECT_TYPE_SCALER:
+	case WT_OBJECT_TYPE_AVERAGE:
+		return WTI_FOUND_TRAINER;
+	case WT_OBJECT_TYPE_LOADER:
+	case WT_OBJECT_TYPE_SAMPLER:
+		return WTI_FOUND_LOADER;
+	default:
+		return WTI_FOUND_OTHER;
+	}
 }
 
 /* ---- Tables ---------------------------------------------------------------------------------- */

@@ -122,14 +122,16 @@ int wti_kept_settings_agent(struct wti_kept_settings *settings, const struct wt_
 
 /* ---- Tables ---------------------------------------------------------------------------------- */
 
-enum subject { TRAINER, OF_LIBRARY, OF_MODULE };
+enum subject { OF_TRAINER, OF_LOADER, OF_LIBRARY, OF_MODULE };
 
 static enum subject subject_of(const struct wti_kept_settings *settings,
 			       const struct wti_found *found,
 			       const struct wti_kept_setting *setting)
 {
-	if (wti_found_is_trainer(found, setting->owner))
-		return TRAINER;
+	enum wti_found_owner owner = wti_found_owner(found, setting->owner);
+
+	if (owner != WTI_FOUND_OTHER)
+		return owner == WTI_FOUND_TRAINER ? OF_TRAINER : OF_LOADER;
 	return strcmp(wti_symbol_text(settings->symbols, setting->owner), LIBRARY) ? OF_MODULE
 										   : OF_LIBRARY;
 }
@@ -191,7 +193,8 @@ static void agent_table(const struct wti_kept_settings *settings, struct wt_resu
 void wti_kept_settings_tables(const struct wti_kept_settings *settings,
 			      const struct wti_found *found, struct wt_result *result)
 {
-	settings_table(settings, found, TRAINER, "settings", result);
+	settings_table(settings, found, OF_TRAINER, "settings", result);
+	settings_table(settings, found, OF_LOADER, "loader_settings", result);
 	settings_table(settings, found, OF_LIBRARY, "library", result);
 	settings_table(settings, found, OF_MODULE, "module_settings", result);
 	agent_table(settings, result);

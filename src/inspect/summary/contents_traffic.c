@@ -4,6 +4,7 @@
  * saved or loaded. The values of a call follow its begin and have its number.
  */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,8 @@
 #define BATCHES_MAX 4096u
 #define FILES_MAX (1u << 16)
 #define RETURNED (-1)
+/* Of all checkpoints together; 20 bytes each. */
+#define SAVED_MAX (1u << 20)
 
 struct wti_traffic_batch {
 	uint32_t loader, field; /* symbols */
@@ -31,6 +34,13 @@ struct wti_traffic_file {
 	int64_t step; /* -1: not known */
 	uint64_t tensor_count;
 	bool has_failed;
+};
+
+/* A tensor in a call that saves. */
+struct wti_traffic_saved {
+	uint32_t file; /* place */
+	uint32_t name; /* symbol */
+	uint64_t hash;
 };
 
 /* The calls that a track is in: a loader's, and one that saves or loads. */
@@ -52,6 +62,7 @@ void wti_traffic_release(struct wti_traffic *traffic)
 	free(traffic->open);
 	free(traffic->batches);
 	free(traffic->files);
+	free(traffic->saved);
 	wti_map_release(&traffic->open_index);
 	wti_map_release(&traffic->batch_index);
 }
@@ -189,22 +200,42 @@ static void add_batch(struct wti_traffic *traffic, struct wti_traffic_batch *bat
 	batch->max = fmax(batch->max, wt_event_f64(event, WT_TENSOR_FIELD_MAX));
 }
 
-static void take_tensor(struct wti_traffic *traffic, const struct wti_traffic_open *open,
-			const struct wt_event *event)
+static int add_saved(struct wti_traffic *traffic, size_t file, const struct wt_event *event)
+{
+	traffic->files[file].tensor_count++;
+	if (traffic->files[file].is_load ||
+	    wt_event_u64(event, WT_TENSOR_FIELD_FLAGS) & WT_TENSOR_NO_HASH)
+		return 0;
+	if (traffic->saved_count == SAVED_MAX) {
+		traffic->overflow_count++;
+		return 0;
+	}
+	if (wti_grow(&traffic->saved, traffic->saved_count + 1, &traffic->saved_capacity,
+		     (size_t)SAVED_MAX))
+		return WT_E_NOMEM;
+	traffic->saved[traffic->saved_count++] = (struct wti_traffic_saved){
+		(uint32_t)file, wti_symbol_of(traffic->symbols, event, WT_TENSOR_FIELD_NAME),
+		wt_event_u64(event, WT_TENSOR_FIELD_HASH)};
+	return 0;
+}
+
+static int take_tensor(struct wti_traffic *traffic, const struct wti_traffic_open *open,
+		       const struct wt_event *event)
 {
 	uint32_t call = (uint32_t)wt_event_u64(event, WT_TENSOR_FIELD_CALL);
 	struct wti_traffic_batch *batch;
 
 	if (!call)
-		return;
+		return 0;
 	if (call == open->batch_seq &&
 	    (int32_t)wt_event_i64(event, WT_TENSOR_FIELD_POSITION) == RETURNED) {
 		batch = batch_of(traffic, open->loader, event);
 		if (batch)
 			add_batch(traffic, batch, event);
 	} else if (call == open->file_seq) {
-		traffic->files[open->file].tensor_count++;
+		return add_saved(traffic, open->file, event);
 	}
+	return 0;
 }
 
 /* ---- Events ---------------------------------------------------------------------------------- */
@@ -253,7 +284,7 @@ int wti_traffic_event(struct wti_traffic *traffic, const struct wt_event *event,
 		take_argument(traffic, open, event);
 		break;
 	case WT_KIND_TENSOR:
-		take_tensor(traffic, open, event);
+		r = take_tensor(traffic, open, event);
 		break;
 	default:
 		break;
@@ -331,8 +362,27 @@ static void files_table(const struct wti_traffic *traffic, struct wt_result *res
 	}
 }
 
+static void saved_table(const struct wti_traffic *traffic, struct wt_result *result)
+{
+	struct wt_table *table = wt_result_table(result, "saved_tensors", "");
+
+	wt_table_column(table, "file", "", WT_CELL_COUNT);
+	wt_table_column(table, "name", "", WT_CELL_TEXT);
+	wt_table_column(table, "hash", "", WT_CELL_TEXT);
+	for (size_t i = 0; i < traffic->saved_count; i++) {
+		char hash[17];
+
+		snprintf(hash, sizeof(hash), "%016llx", (unsigned long long)traffic->saved[i].hash);
+		wt_table_row(table);
+		wt_table_count(table, traffic->saved[i].file);
+		wti_symbol_cell(table, traffic->symbols, traffic->saved[i].name);
+		wt_table_text(table, hash, strlen(hash));
+	}
+}
+
 void wti_traffic_tables(const struct wti_traffic *traffic, struct wt_result *result)
 {
 	batches_table(traffic, result);
 	files_table(traffic, result);
+	saved_table(traffic, result);
 }

@@ -9,23 +9,20 @@
 #include "model/network.h"
 #include "runs/model/verify.h"
 
-/* Labels as numbers of outputs; NULL, and why, if they are not. */
-static uint32_t *number_labels(const struct wti_dataset *set, size_t outputs,
-			       struct wti_model_verifying *verifying)
+/* Labels as numbers of outputs; false, and why, if they are not. */
+static bool number_labels(const struct wti_dataset *set, size_t outputs, uint32_t *labels,
+			  struct wti_model_verifying *verifying)
 {
-	uint32_t *labels = calloc((size_t)set->rows + 1, sizeof(*labels));
-
-	for (uint64_t i = 0; labels && i < set->rows; i++) {
+	for (uint64_t i = 0; i < set->rows; i++) {
 		if (wti_dataset_class_number(set, set->labels[i], &labels[i]) &&
 		    labels[i] < outputs)
 			continue;
 		wti_layer_says(verifying, WTI_LAYER_NOT_MEASURED,
 			       "class '%.60s' of the data is none of the %zu outputs",
 			       set->classes[set->labels[i]], outputs);
-		free(labels);
-		return NULL;
+		return false;
 	}
-	return labels;
+	return true;
 }
 
 static void add_facts(const struct wti_answers *answers, struct wt_result *result)
@@ -73,16 +70,12 @@ static void report(const struct wti_answers *answers, struct wti_model_verifying
 		answers->classes);
 }
 
-static int answer(struct wti_model_verifying *verifying, struct wti_network *network,
-		  const struct wti_dataset *set, struct wt_err *err)
+static void answer(struct wti_model_verifying *verifying, struct wti_network *network,
+		   const struct wti_dataset *set, const uint32_t *labels)
 {
-	uint32_t *labels = number_labels(set, wti_network_outputs(network), verifying);
 	struct wti_answers answers;
 
-	if (!labels)
-		return 0;
 	wti_answers_measure(network, set->values, labels, set->rows, &answers);
-	free(labels);
 	add_facts(&answers, verifying->result);
 	if (wti_answers_are_chance(&answers))
 		report(&answers, verifying);
@@ -91,7 +84,30 @@ static int answer(struct wti_model_verifying *verifying, struct wti_network *net
 			       "%.1f %% of %llu rows right, chance gives %.1f %%",
 			       100 * answers.accuracy, (unsigned long long)answers.rows,
 			       100 * answers.majority);
-	return 0;
+}
+
+static int run_on(struct wti_model_verifying *verifying, const struct wti_dataset *set,
+		  struct wt_err *err)
+{
+	struct wti_network *network;
+	uint32_t *labels;
+	int r = wti_network_open(verifying->model, set->columns, verifying->options->activation,
+				 &network, err);
+
+	if (r == WT_E_ARG) {
+		wti_layer_says(verifying, WTI_LAYER_NOT_MEASURED, "%s", err->message);
+		return 0;
+	}
+	if (r)
+		return r;
+	labels = calloc((size_t)set->rows + 1, sizeof(*labels));
+	if (!labels)
+		r = wti_err(err, WT_E_NOMEM, "out of memory for labels");
+	else if (number_labels(set, wti_network_outputs(network), labels, verifying))
+		answer(verifying, network, set, labels);
+	free(labels);
+	wti_network_free(network);
+	return r;
 }
 
 static int open_data(const struct wti_model_verify_options *options, struct wti_dataset **ret,
@@ -109,9 +125,7 @@ static int open_data(const struct wti_model_verify_options *options, struct wti_
 
 int wti_layer_answers(struct wti_model_verifying *verifying, struct wt_err *err)
 {
-	struct wti_network *network = NULL;
 	struct wti_dataset *set = NULL;
-	struct wt_err why = {0};
 	int r;
 
 	if (!verifying->options->data) {
@@ -125,12 +139,8 @@ int wti_layer_answers(struct wti_model_verifying *verifying, struct wt_err *err)
 	if (!set->labels)
 		wti_layer_says(verifying, WTI_LAYER_NOT_MEASURED,
 			       "the data have no labels: --labels");
-	else if (wti_network_open(verifying->model, set->columns, verifying->options->activation,
-				  &network, &why))
-		wti_layer_says(verifying, WTI_LAYER_NOT_MEASURED, "%s", why.message);
 	else
-		r = answer(verifying, network, set, err);
-	wti_network_free(network);
+		r = run_on(verifying, set, err);
 	wti_dataset_free(set);
 	return r;
 }

@@ -101,6 +101,12 @@ static void look_at_units(const struct wti_model_tensor *tensor,
 	}
 }
 
+/* What an optimizer keeps beside the model has rows that are alike, and no units. */
+static bool is_of_optimizer(const struct wti_model_tensor *tensor)
+{
+	return strstr(tensor->name, "optim") != NULL;
+}
+
 int wti_layer_units(struct wti_model_verifying *verifying, struct wt_err *err)
 {
 	struct dead dead;
@@ -117,7 +123,8 @@ int wti_layer_units(struct wti_model_verifying *verifying, struct wt_err *err)
 	for (size_t i = 0; i < verifying->model->tensor_count; i++) {
 		const struct wti_model_tensor *tensor = &verifying->model->tensors[i];
 
-		if (is_float(tensor) && tensor->rank >= 2 && tensor->count > tensor->shape[0])
+		if (is_float(tensor) && tensor->rank >= 2 && tensor->count > tensor->shape[0] &&
+		    !is_of_optimizer(tensor))
 			look_at_units(tensor, &verifying->examined[i], &dead);
 	}
 	cases = dead.rows.cases;
@@ -128,8 +135,8 @@ int wti_layer_units(struct wti_model_verifying *verifying, struct wt_err *err)
 	if (is_any)
 		wti_layer_says(verifying, WTI_LAYER_VIOLATED, "units that do not differ");
 	else if (cases)
-		wti_layer_says(verifying, WTI_LAYER_HELD, "rows and columns of %llu matrices",
-			       (unsigned long long)cases);
+		wti_layer_says(verifying, WTI_LAYER_HELD, "rows and columns of %llu %s",
+			       (unsigned long long)cases, cases == 1 ? "matrix" : "matrices");
 	else
 		wti_layer_says(verifying, WTI_LAYER_NOT_MEASURED, "no matrix of known floats");
 	return 0;
@@ -186,14 +193,14 @@ int wti_layer_initial(struct wti_model_verifying *verifying, struct wt_err *err)
 			       "%llu of %llu matrices fill the range of initial values, not all",
 			       (unsigned long long)drawn.count, (unsigned long long)cases);
 	else
-		wti_layer_says(verifying, WTI_LAYER_HELD,
-			       "%llu matrices are not what PyTorch draws by default",
-			       (unsigned long long)cases);
+		wti_layer_says(
+			verifying, WTI_LAYER_HELD, "%llu %s not what PyTorch draws by default",
+			(unsigned long long)cases, cases == 1 ? "matrix is" : "matrices are");
 	if (drawn.count < cases)
 		drawn.count = 0;
 	if (wti_affected_end(&drawn, verifying, WTI_MODEL_INITIAL))
 		wti_layer_says(verifying, WTI_LAYER_VIOLATED,
-			       "all %llu matrices are as PyTorch draws them",
+			       "%llu of %llu are as PyTorch draws them", (unsigned long long)cases,
 			       (unsigned long long)cases);
 	return 0;
 }

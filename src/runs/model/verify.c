@@ -24,7 +24,9 @@ const struct wti_model_layer wti_model_layers[] = {
 	{"values", "NaN and infinity", wti_layer_values},
 	{"units", "dead and equal units", wti_layer_units},
 	{"initial", "untouched initialisation", wti_layer_initial},
+	{"probe", "outputs for a kept batch", wti_layer_probe},
 	{"answers", "answers for labelled data", wti_layer_answers},
+	{"run", "what the run saved", wti_layer_run},
 	{NULL},
 };
 
@@ -191,7 +193,10 @@ int wti_model_verify(const struct wti_front *front, const char *path,
 					    verifying.manifest_path);
 	}
 	r = r ? r : run_layers(&verifying, err);
-	wt_result_set_status(result, result->finding_count ? "findings" : "clean");
+	/* A model without tensors proves nothing. */
+	wt_result_set_status(result, result->finding_count           ? "findings"
+				     : verifying.model->tensor_count ? "clean"
+								     : "not_measured");
 	free(verifying.examined);
 	wti_manifest_free(verifying.manifest);
 	wti_model_free(verifying.model);

@@ -18,9 +18,13 @@ struct wti_model_verify_options {
 	const char *data;   /* rows to run the model on; NULL: it is not run */
 	const char *labels; /* of those rows, where they are in another file; or NULL */
 	enum wti_activation activation;
+	const char *probe; /* a batch of inputs, and the outputs that it has to give; or NULL */
+	const char *expect;
+	double tolerance;      /* of the outputs, relative where they are larger than 1 */
 	const char *manifest;  /* NULL: that beside the model, if there is one */
 	const char *key;       /* the public key of a signature; NULL: none is looked for */
 	const char *signature; /* NULL: that beside the model */
+	const char *against;   /* a run, as wti_run_find() takes it; NULL: none */
 };
 
 enum wti_model_verdict { WTI_LAYER_NOT_MEASURED, WTI_LAYER_HELD, WTI_LAYER_VIOLATED };
@@ -57,7 +61,9 @@ int wti_layer_tensors(struct wti_model_verifying *verifying, struct wt_err *err)
 int wti_layer_values(struct wti_model_verifying *verifying, struct wt_err *err);
 int wti_layer_units(struct wti_model_verifying *verifying, struct wt_err *err);
 int wti_layer_initial(struct wti_model_verifying *verifying, struct wt_err *err);
+int wti_layer_probe(struct wti_model_verifying *verifying, struct wt_err *err);
 int wti_layer_answers(struct wti_model_verifying *verifying, struct wt_err *err);
+int wti_layer_run(struct wti_model_verifying *verifying, struct wt_err *err);
 
 /* All of it: facts, findings and the table of layers. The status is clean or findings. */
 int wti_model_verify(const struct wti_front *front, const char *path,

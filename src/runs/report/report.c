@@ -40,6 +40,21 @@ static void count_checks(const struct wt_result *result, struct wti_report_count
 	}
 }
 
+static enum wti_report_verdict judge(const struct wti_report *report,
+				     const struct wti_report_part *findings)
+{
+	const struct wti_report_counts *counts = &report->counts;
+	const struct wt_fact *held =
+		findings ? wt_result_fact(&findings->result, "rules_held") : NULL;
+
+	if (wti_ended_early(report->status) || counts->errors || counts->failed || counts->broken)
+		return WTI_REPORT_BAD;
+	if (strcmp(report->status, "finished") != 0 ||
+	    (!(held && held->value.count) && !counts->passed))
+		return WTI_REPORT_UNJUDGED;
+	return counts->warnings ? WTI_REPORT_WARNED : WTI_REPORT_GOOD;
+}
+
 static void count(struct wti_report *report)
 {
 	const struct wti_report_part *findings = wti_report_part(report, "findings");
@@ -49,8 +64,7 @@ static void count(struct wti_report *report)
 		count_findings(&findings->result, &report->counts);
 	if (checks)
 		count_checks(&checks->result, &report->counts);
-	report->is_bad = wti_ended_early(report->status) || report->counts.errors ||
-			 report->counts.failed || report->counts.broken;
+	report->verdict = judge(report, findings);
 }
 
 static void add_amount(struct wti_buf *out, const char *before, size_t amount, const char *what)
@@ -85,6 +99,16 @@ static void add_length(struct wti_buf *out, const struct wti_report_source *sour
 	}
 }
 
+/* What was lost may be what matters. */
+static void add_lost(struct wti_buf *out, const struct wti_run *run)
+{
+	char text[32];
+
+	if (run->lost > 0)
+		wti_textf(out, "; %s events were lost",
+			  wti_format_count(text, (uint64_t)run->lost));
+}
+
 static void add_findings(struct wti_buf *out, const struct wti_report *report)
 {
 	const struct wti_report_part *part = wti_report_part(report, "findings");
@@ -96,8 +120,9 @@ static void add_findings(struct wti_buf *out, const struct wti_report *report)
 		add_amount(out, "", counts->errors, "error");
 		add_amount(out, counts->errors ? ", " : "", counts->warnings, "warning");
 	} else if (held && held->value.count) {
-		wti_textf(out, "; no problems found by %llu rules that applied",
-			  (unsigned long long)held->value.count);
+		wti_textf(out, "; no problems found by %llu rule%s that applied",
+			  (unsigned long long)held->value.count, held->value.count == 1 ? "" : "s");
+		add_amount(out, ", ", counts->notes, "note");
 	} else {
 		wti_buf_text(out, "; nothing was judged: no rule applied");
 	}
@@ -122,6 +147,7 @@ static int make_headline(const struct wti_report_source *source, struct wti_repo
 	wti_buf_init(&out, HEADLINE_MAX);
 	add_how(&out, &source->opened->run);
 	add_length(&out, source);
+	add_lost(&out, &source->opened->run);
 	add_findings(&out, report);
 	add_checks(&out, &report->counts);
 	report->headline = strdup(wti_buf_cstr(&out));

@@ -36,6 +36,8 @@ static void add_moment(struct wt_result *result, const struct wti_doc *json, con
 	}
 	snprintf(moment, sizeof(moment), "%.10s %.8s UTC", text, text + 11);
 	wt_result_fact_text(result, key, title, moment);
+	snprintf(moment, sizeof(moment), "%s_utc", key);
+	wt_result_fact_text(result, moment, "", text);
 }
 
 static void add_end(const struct wti_run *run, const struct wti_doc *json, struct wt_result *result)

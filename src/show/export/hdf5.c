@@ -29,6 +29,7 @@
 #define NAME 256u
 #define VALUES_MAX 64u /* of a call */
 #define GRAPH "callgraph"
+#define SMALL_BYTES 2048u /* of an array: about what an index takes */
 
 /* As Pytracer's rows are: texts end with zeros. */
 struct row {
@@ -148,11 +149,16 @@ static int create(struct wti_hdf5 *file, struct wt_err *err)
 {
 	const struct wti_hdf5_library *h = &file->library;
 	int fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	hid_t how;
 
 	if (fd < 0)
 		return wti_err_errno(err, "cannot create", file->path);
 	close(fd);
-	file->file = h->Fcreate(file->temporary, WTI_HDF5_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+	/* Groups of a few links are a fifth as large as those that libraries before 1.8 read. */
+	how = h->Pcreate(*h->P_CLS_FILE_ACCESS_ID);
+	h->Pset_libver_bounds(how, H5F_LIBVER_V18, H5F_LIBVER_V18);
+	file->file = h->Fcreate(file->temporary, WTI_HDF5_TRUNC, H5P_DEFAULT, how);
+	h->Pclose(how);
 	if (file->file >= 0)
 		return 0;
 	unlink(file->temporary);
@@ -229,16 +235,21 @@ void wti_hdf5_free(struct wti_hdf5 *file)
 
 /* ---- Tables ---------------------------------------------------------------------------------- */
 
-/* `extendable`: in chunks of ROWS, otherwise all at once. Compressed. */
+/*
+ * `extendable`: in chunks of ROWS, otherwise all at once. Compressed, unless it is so small that it
+ * is kept beside its description: the index of a single chunk takes more than two thousand bytes.
+ */
 static hid_t make_dataset(struct wti_hdf5 *file, const char *name, hid_t type, hsize_t count,
-			  bool extendable)
+			  bool extendable, bool is_small)
 {
 	const struct wti_hdf5_library *h = &file->library;
 	const hsize_t most = extendable ? H5S_UNLIMITED : count, chunk = extendable ? ROWS : count;
 	hid_t space = h->Screate_simple(1, &count, &most);
 	hid_t how = h->Pcreate(*h->P_CLS_DATASET_CREATE_ID), set;
 
-	if (count || extendable) {
+	if (is_small) {
+		h->Pset_layout(how, H5D_COMPACT);
+	} else if (count || extendable) {
 		h->Pset_chunk(how, 1, &chunk);
 		h->Pset_shuffle(how);
 		h->Pset_deflate(how, 1);
@@ -261,7 +272,7 @@ static void write_rows(struct wti_hdf5 *file, struct function *function)
 		return;
 	snprintf(name, sizeof(name), "%s/values", function->group);
 	set = from ? h->Dopen2(file->file, name, H5P_DEFAULT)
-		   : make_dataset(file, name, file->row_type, 0, true);
+		   : make_dataset(file, name, file->row_type, 0, true, false);
 	if (set < 0 || h->Dset_extent(set, &all) < 0) {
 		file->failed = true;
 		return;
@@ -352,7 +363,8 @@ static void write_array(struct wti_hdf5 *file, const char *folder, const char *n
 	hid_t set;
 
 	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	set = make_dataset(file, path, *h->T_NATIVE_DOUBLE, count, false);
+	set = make_dataset(file, path, *h->T_NATIVE_DOUBLE, count, false,
+			   count * sizeof(double) <= SMALL_BYTES);
 	if (set < 0)
 		return;
 	file->failed |=
@@ -529,7 +541,7 @@ static void write_graph(struct wti_hdf5 *file)
 	}
 	for (size_t i = 0; i < file->edges.count; i++)
 		fill_edge(&rows[i], &file->edges.entries[i]);
-	set = make_dataset(file, GRAPH, type, file->edges.count, false);
+	set = make_dataset(file, GRAPH, type, file->edges.count, false, false);
 	if (set >= 0) {
 		file->failed |= file->edges.count &&
 				h->Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, rows) < 0;

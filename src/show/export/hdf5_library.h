@@ -14,12 +14,12 @@
 #define WTI_HDF5_FUNCTIONS(X) \
 	X(dont_atexit) X(open) X(Dclose) X(Dcreate2) X(Dget_space) X(Dopen2) X(Dset_extent) \
 	X(Dwrite) X(Eset_auto2) X(Fclose) X(Fcreate) X(Pclose) X(Pcreate) X(Pset_chunk) \
-	X(Pset_create_intermediate_group) X(Pset_deflate) X(Pset_shuffle) X(Sclose) \
+	X(Pset_create_intermediate_group) X(Pset_deflate) X(Pset_layout) X(Pset_libver_bounds) X(Pset_shuffle) X(Sclose) \
 	X(Screate_simple) X(Sselect_hyperslab) X(Tclose) X(Tcopy) X(Tcreate) X(Tinsert) \
 	X(Tset_size) X(Tset_strpad)
 #define WTI_HDF5_VARIABLES(X) \
 	X(T_C_S1) X(T_NATIVE_DOUBLE) X(T_NATIVE_INT32) X(T_NATIVE_UINT64) \
-	X(P_CLS_DATASET_CREATE_ID) X(P_CLS_LINK_CREATE_ID)
+	X(P_CLS_DATASET_CREATE_ID) X(P_CLS_FILE_ACCESS_ID) X(P_CLS_LINK_CREATE_ID)
 
 /* Names are those of hdf5.h, without H5. */
 struct wti_hdf5_library {

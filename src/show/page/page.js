@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Draws the pictures of a page from the JSON of its result. Each picture knows the keys that it needs and is left out
 // where they are missing: series (curves), tables `points` (a value over the order of calls), `elements` (a heat map),
-// `edges` (a graph of callers and callees), `source` (lines with what they lost).
+// `edges` (a graph of callers and callees), `spans` (calls over time), `source` (lines with what they lost).
 "use strict";
 (() => {
 	const data = JSON.parse(document.getElementById("data").textContent);
@@ -44,6 +44,14 @@
 		return list;
 	}
 
+	// Powers of ten, at most seven.
+	function decades(from, to) {
+		const first = Math.ceil(Math.log10(from)), last = Math.floor(Math.log10(to));
+		const step = Math.max(1, Math.ceil((last - first) / 6)), list = [];
+		for (let e = first; e <= last; e += step) list.push(10 ** e);
+		return list.length ? list : [from];
+	}
+
 	// draw(plane): plane has context, x(), y(), from, to. nearest(x, y) gives the text for the pointer.
 	function plot(body, bounds, labels, draw, nearest) {
 		const canvas = make("canvas", { role: "img", "aria-label": labels.title });
@@ -54,7 +62,7 @@
 
 		function plane() {
 			const width = canvas.clientWidth || 600;
-			const height = Math.max(180, Math.min(360, width * 0.45));
+			const height = bounds.height || Math.max(180, Math.min(360, width * 0.45));
 			const ratio = window.devicePixelRatio || 1;
 			canvas.style.height = `${height}px`;
 			canvas.width = width * ratio;
@@ -62,10 +70,11 @@
 			const context = canvas.getContext("2d");
 			context.scale(ratio, ratio);
 			const low = bounds.low, high = bounds.high > bounds.low ? bounds.high : bounds.low + 1;
+			const place = bounds.isLog ? (v) => (Math.log10(Math.max(v, low)) - Math.log10(low)) / (Math.log10(high) - Math.log10(low)) : (v) => (v - low) / (high - low);
 			const across = width - edge.left - edge.right, down = height - edge.top - edge.bottom;
 			const span = view.to - view.from || 1;
 			return { context, width, height, from: view.from, to: view.to, pixels: across,
-				x: (v) => edge.left + ((v - view.from) / span) * across, y: (v) => edge.top + (1 - (v - low) / (high - low)) * down,
+				x: (v) => edge.left + ((v - view.from) / span) * across, y: (v) => edge.top + (1 - place(v)) * down,
 				at: (px) => view.from + ((px - edge.left) / across) * span, low, high };
 		}
 		function axes(p) {
@@ -75,9 +84,9 @@
 			c.strokeStyle = style("--line");
 			c.lineWidth = 1;
 			c.textAlign = "right";
-			for (const t of ticks(p.low, p.high, 5)) {
+			for (const t of labels.rows ? [] : bounds.isLog ? decades(p.low, p.high) : ticks(p.low, p.high, 5)) {
 				c.beginPath(); c.moveTo(edge.left, p.y(t)); c.lineTo(p.width - edge.right, p.y(t)); c.stroke();
-				c.fillText(short(t), edge.left - 6, p.y(t) + 4);
+				c.fillText(bounds.isLog ? `1e${Math.round(Math.log10(t))}` : short(t), edge.left - 6, p.y(t) + 4);
 			}
 			c.textAlign = "center";
 			for (const t of ticks(p.from, p.to, p.width / 110)) c.fillText(short(t), p.x(t), p.height - 18);
@@ -202,26 +211,37 @@
 			for (const site of sites) isShown[site] = site.includes(filter.value);
 			paint();
 		} });
-		body.append(make("div", { class: "controls" }, make("label", {}, "show only ", filter)));
-		const shown = () => all.filter((p) => isShown[p.site]);
+		const what = make("select", { "aria-label": "what to show", onchange: () => { measure(); paint(); } },
+			...[["digits", "digits"], ["size", "size of the value"], ["deviation", "deviation between runs"]].map(([value, text]) => make("option", { value }, text)));
+		const log = make("input", { type: "checkbox", onchange: () => { measure(); paint(); } });
+		body.append(make("div", { class: "controls" }, make("label", {}, "show ", what), make("label", {}, log, " logarithmic"), make("label", {}, "show only ", filter)));
+		// On a logarithmic scale there is no place for 0.
+		const shown = () => all.filter((p) => isShown[p.site] && isNumber(p[what.value]) && (!log.checked || p[what.value] > 0));
 		const bounds = { from: all[0].order, to: all[0].order, low: 0, high: 1 };
-		for (const p of all) {
-			bounds.from = Math.min(bounds.from, p.order); bounds.to = Math.max(bounds.to, p.order + 1);
-			bounds.low = Math.min(bounds.low, p.digits); bounds.high = Math.max(bounds.high, p.digits);
+		const labels = { x: "order of calls", y: data.unit || "bits", title: "digits over the run" };
+		for (const p of all) { bounds.from = Math.min(bounds.from, p.order); bounds.to = Math.max(bounds.to, p.order + 1); }
+		function measure() {
+			const values = all.map((p) => p[what.value]).filter((v) => isNumber(v) && (!log.checked || v > 0));
+			bounds.isLog = log.checked;
+			bounds.low = values.reduce((a, b) => Math.min(a, b), log.checked ? Infinity : 0);
+			bounds.high = values.reduce((a, b) => Math.max(a, b), log.checked ? -Infinity : 1e-300);
+			if (log.checked && !(bounds.low < bounds.high)) { bounds.low = (bounds.high > 0 ? bounds.high : 1) / 10; bounds.high = bounds.low * 100; }
+			labels.y = what.value === "digits" ? data.unit || "bits" : what.value;
 		}
-		const paint = plot(body, bounds, { x: "order of calls", y: data.unit || "bits", title: "digits over the run" }, (plane) => {
+		measure();
+		const paint = plot(body, bounds, labels, (plane) => {
 			for (const p of shown()) {
 				if (p.order < plane.from || p.order > plane.to) continue;
 				plane.context.fillStyle = colour[p.site];
-				triangle(plane.context, plane.x(p.order), plane.y(p.digits), p.direction === "in");
+				triangle(plane.context, plane.x(p.order), plane.y(p[what.value]), p.direction === "in");
 			}
 		}, (plane, px, py) => {
 			let best = null, distance = 400;
 			for (const p of shown()) {
-				const d = (plane.x(p.order) - px) ** 2 + (plane.y(p.digits) - py) ** 2;
+				const d = (plane.x(p.order) - px) ** 2 + (plane.y(p[what.value]) - py) ** 2;
 				if (d < distance) { distance = d; best = p; }
 			}
-			return best && `${best.site}  ${best.value || ""} ${best.direction}: ${short(best.digits)}${best.step === null || best.step === undefined ? "" : `, step ${best.step}`}`;
+			return best && `${best.site}  ${best.value || ""} ${best.direction}: ${short(best[what.value])}${best.step === null || best.step === undefined ? "" : `, step ${best.step}`}`;
 		});
 		legend(body, sites.slice(0, 40), colour, isShown, paint);
 		histogram(all);
@@ -334,6 +354,47 @@
 		body.append(wide);
 	}
 
+	/* ---- Calls over time ---- */
+
+	// A row for each function, a bar from where a call began to its end: callers lie over what they call.
+	function spans() {
+		const all = data.tables.spans || [];
+		if (!all.length) return;
+		const rows = new Map();
+		for (const s of all) {
+			const row = rows.get(s.function) || { name: s.function, first: s.first, length: 0, lost: 0 };
+			row.length += s.last - s.first + 1;
+			row.lost = Math.max(row.lost, s.lost || 0);
+			rows.set(s.function, row);
+		}
+		const chosen = [...rows.values()].sort((a, b) => b.lost - a.lost || b.length - a.length).slice(0, 30).sort((a, b) => a.first - b.first || b.length - a.length);
+		const number = new Map(chosen.map((row, i) => [row.name, i]));
+		const shown = all.filter((s) => number.has(s.function));
+		const most = chosen.reduce((a, row) => Math.max(a, row.lost), 1);
+		const body = section("Calls over time", "A bar from where a call began to its end, in the order of calls; the redder, the more bits it loses."
+			+ (rows.size > chosen.length ? ` ${chosen.length} of ${rows.size} functions: those that lose most.` : ""));
+		const bounds = { from: shown.reduce((a, s) => Math.min(a, s.first), Infinity), to: shown.reduce((a, s) => Math.max(a, s.last + 1), 0),
+			low: 0, high: chosen.length, height: 64 + 24 * chosen.length };
+		const top = (p, i) => p.y(chosen.length - i);
+		plot(body, bounds, { x: "order of calls", y: "", title: "calls over time", rows: true }, (p) => {
+			const c = p.context;
+			c.textAlign = "left";
+			c.font = "11px system-ui, sans-serif";
+			for (const s of shown) {
+				if (s.last + 1 < p.from || s.first > p.to) continue;
+				const x = p.x(s.first), i = number.get(s.function);
+				c.fillStyle = s.lost > 0 ? shade(1 - s.lost / most) : style("--mark");
+				c.fillRect(x, top(p, i) + 13, Math.max(1, p.x(s.last + 1) - x), 8);
+			}
+			c.fillStyle = style("--ink");
+			chosen.forEach((row, i) => c.fillText(row.name, p.x(p.from) + 2, top(p, i) + 10));
+		}, (p, px, py) => {
+			const x = p.at(px), hit = shown.filter((s) => s.first <= x && x < s.last + 1 && py >= top(p, number.get(s.function)) && py < top(p, number.get(s.function)) + 24);
+			const s = hit[hit.length - 1];
+			return s && `${s.function}: calls ${s.first} to ${s.last}${s.lost ? `, loses ${short(s.lost)}` : ""}`;
+		});
+	}
+
 	/* ---- Source ---- */
 
 	function source() {
@@ -353,5 +414,5 @@
 		}
 	}
 
-	for (const picture of [curves, points, elements, graph, source]) picture();
+	for (const picture of [curves, points, spans, elements, graph, source]) picture();
 })();

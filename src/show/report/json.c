@@ -22,8 +22,7 @@ static void put_report(struct wti_json *json, const struct wti_report *report)
 	put_text(json, "run", report->run);
 	put_text(json, "status", report->status);
 	put_text(json, "headline", report->headline);
-	wti_json_key(json, "good");
-	wti_json_bool(json, !report->is_bad);
+	put_text(json, "verdict", wti_report_verdict_word(report->verdict));
 	wti_json_key(json, "counts");
 	wti_json_object(json);
 	put_count(json, "errors", report->counts.errors);
@@ -47,15 +46,18 @@ static void put_report(struct wti_json *json, const struct wti_report *report)
 void wti_report_json(struct wti_buf *out, const struct wti_report_list *list)
 {
 	struct wti_json json;
-	bool is_bad = false;
+	bool is_bad = false, is_judged = true;
 
-	for (size_t i = 0; i < list->count; i++)
-		is_bad |= list->reports[i].is_bad;
+	for (size_t i = 0; i < list->count; i++) {
+		is_bad |= list->reports[i].verdict == WTI_REPORT_BAD;
+		is_judged &= list->reports[i].verdict != WTI_REPORT_UNJUDGED;
+	}
+
 	wti_json_init(&json, out, false);
 	wti_json_object(&json);
 	put_text(&json, "verb", "report");
 	put_text(&json, "wheeltap", list->version);
-	put_text(&json, "status", is_bad ? "findings" : "clean");
+	put_text(&json, "status", is_bad ? "findings" : is_judged ? "clean" : "not_measured");
 	wti_json_key(&json, "runs");
 	wti_json_array(&json);
 	for (size_t i = 0; i < list->count; i++)

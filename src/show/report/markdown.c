@@ -230,7 +230,7 @@ static void put_report(struct wti_buf *out, const struct wti_report *report)
 {
 	wti_buf_text(out, "## ");
 	wti_markdown_text(out, report->run);
-	wti_buf_printf(out, "\n\n**%s**: ", report->is_bad ? "NOT GOOD" : "OK");
+	wti_buf_printf(out, "\n\n**%s**: ", wti_report_verdict_word(report->verdict));
 	wti_markdown_text(out, report->headline);
 	wti_buf_byte(out, '\n');
 	for (size_t i = 0; i < report->part_count; i++)
@@ -240,16 +240,17 @@ static void put_report(struct wti_buf *out, const struct wti_report *report)
 
 static void put_summary(struct wti_buf *out, const struct wti_report_list *list)
 {
-	wti_buf_printf(out, "# %zu runs\n\n| run | status | errors | warnings | checks |\n",
+	wti_buf_printf(out,
+		       "# %zu runs\n\n| run | verdict | status | errors | warnings | checks |\n",
 		       list->count);
-	wti_buf_text(out, "|---|---|---:|---:|---|\n");
+	wti_buf_text(out, "|---|---|---|---:|---:|---|\n");
 	for (size_t i = 0; i < list->count; i++) {
 		const struct wti_report *report = &list->reports[i];
 		const struct wti_report_counts *counts = &report->counts;
 
 		wti_buf_text(out, "| ");
 		wti_markdown_text(out, report->run);
-		wti_buf_text(out, " | ");
+		wti_buf_printf(out, " | %s | ", wti_report_verdict_word(report->verdict));
 		wti_markdown_text(out, report->status);
 		wti_buf_printf(out, " | %zu | %zu | %zu passed, %zu failed |\n", counts->errors,
 			       counts->warnings, counts->passed, counts->failed + counts->broken);

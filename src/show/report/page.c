@@ -156,9 +156,9 @@ static void put_part(struct wti_buf *out, const struct wti_report_part *part, si
 
 static const char *mood(const struct wti_report *report)
 {
-	if (report->is_bad)
-		return "bad";
-	return strcmp(report->status, "running") && !report->counts.warnings ? "good" : "so-so";
+	static const char *const moods[] = {"good", "so-so", "so-so", "bad"};
+
+	return moods[report->verdict];
 }
 
 static void put_report(struct wti_buf *out, const struct wti_report *report, size_t run)
@@ -169,6 +169,7 @@ static void put_report(struct wti_buf *out, const struct wti_report *report, siz
 	wti_buf_text(out, " <span class=\"badge\">");
 	wti_markup_text(out, report->status);
 	wti_buf_text(out, "</span></h1>\n<p class=\"headline\">");
+	wti_buf_printf(out, "<b>%s</b>: ", wti_report_verdict_word(report->verdict));
 	wti_markup_text(out, report->headline);
 	wti_buf_text(out, "</p>\n<nav>");
 	for (size_t i = 0; i < report->part_count; i++)

@@ -4,6 +4,13 @@
 
 #include <string.h>
 
+const char *wti_report_verdict_word(enum wti_report_verdict verdict)
+{
+	static const char *const words[] = {"good", "warned", "not judged", "bad"};
+
+	return words[verdict];
+}
+
 const struct wti_report_part *wti_report_part(const struct wti_report *report, const char *key)
 {
 	for (size_t i = 0; i < report->part_count; i++)

@@ -26,16 +26,26 @@ struct wti_report_counts {
 	size_t passed, failed, unjudged, broken; /* checks; unjudged: without an expectation */
 };
 
+/* Nothing passes because nothing was looked at. */
+enum wti_report_verdict {
+	WTI_REPORT_GOOD,     /* it finished, something was judged, and nothing found */
+	WTI_REPORT_WARNED,   /* the same, with warnings */
+	WTI_REPORT_UNJUDGED, /* it still runs, or no rule applied and no check was made */
+	WTI_REPORT_BAD,      /* it ended early, has an error, or a check failed */
+};
+
 struct wti_report {
 	char *run;      /* its name */
 	char *status;   /* running, finished, failed ... */
 	char *headline; /* one sentence */
-	bool is_bad;    /* it ended early, has an error, or a check failed */
+	enum wti_report_verdict verdict;
 	struct wti_report_part *parts;
 	size_t part_count;
 	struct wti_report_counts counts;
 };
 
+/* "good", "warned", "not judged", "bad" */
+const char *wti_report_verdict_word(enum wti_report_verdict verdict);
 const struct wti_report_part *wti_report_part(const struct wti_report *report, const char *key);
 const struct wt_table *wti_report_table(const struct wt_result *result, const char *key);
 /* The cell of a row by the key of its column; NULL: there is no such column. */

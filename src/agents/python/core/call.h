@@ -81,6 +81,7 @@ struct wti_hooked_call {
 	bool is_passed_on;      /* of a step: it is that of another optimizer in it */
 	bool is_hidden;         /* it is handled, the call itself is not emitted */
 	const char *stage;      /* of saving and loading: what it was before */
+	PyObject *filled;       /* of a load into what it was given: that, borrowed; or NULL */
 };
 
 #endif

@@ -242,7 +242,7 @@ void wti_call_end(struct wti_hooked_call *call, PyObject *const *arguments, Py_s
 		overrides = wti_overrides_off();
 	if (call->is_emitted) {
 		nodes_made(call);
-		if (result && result != Py_None &&
+		if (result && (result != Py_None || call->filled) &&
 		    !(is_handled(call) && wti_handle_result(call, result)) &&
 		    emits_result(call->hook, result))
 			wti_value_emit(&place, result, bytes_max());

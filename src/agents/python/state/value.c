@@ -141,6 +141,21 @@ static bool is_simple(PyObject *object)
 	       PyUnicode_CheckExact(object) || wti_tensor_is(object) || wti_scalar_is(object);
 }
 
+/* An array of numpy's, where elements are kept: what a library returns within something. */
+static bool is_array(PyObject *object)
+{
+	const PyTypeObject *type = Py_TYPE(object);
+
+	return wti_agent.elements &&
+	       (!strcmp(type->tp_name, "numpy.ndarray") ||
+		(type->tp_base && !strcmp(type->tp_base->tp_name, "numpy.ndarray")));
+}
+
+static bool is_part(PyObject *object)
+{
+	return is_simple(object) || is_array(object);
+}
+
 static void emit_simple(const struct wti_value_place *place, PyObject *object, uint64_t bytes_max);
 
 /* Its length, and what is simple among the first elements, each under "name[i]". */
@@ -157,32 +172,52 @@ static void emit_sequence(const struct wti_value_place *place, PyObject *object,
 	for (Py_ssize_t i = 0; i < count && i < ELEMENTS_MAX; i++) {
 		struct wti_value_place inner = *place;
 
-		if (!is_simple(items[i]))
+		if (!is_part(items[i]))
 			continue;
 		inner.name = wti_name_element(place->name, i);
 		emit_simple(&inner, items[i], bytes_max);
 	}
 }
 
-static void emit_dict(const struct wti_value_place *place, PyObject *object, uint64_t bytes_max)
+static void emit_items(const struct wti_value_place *place, PyObject *object, uint64_t bytes_max)
 {
 	struct wti_value_place inner = *place;
 	PyObject *key, *value;
 	Py_ssize_t at = 0;
-	char words[SUMMARY_BYTES];
 
-	snprintf(words, sizeof(words), "<dict of %zd>", PyDict_GET_SIZE(object));
-	emit_words(place, WT_VALUE_TYPE_NONE, words);
 	for (int i = 0; i < ELEMENTS_MAX && PyDict_Next(object, &at, &key, &value); i++) {
-		inner.name = is_simple(value) ? wti_name_item(place->name, key) : NULL;
+		inner.name = is_part(value) ? wti_name_item(place->name, key) : NULL;
 		if (inner.name)
 			emit_simple(&inner, value, bytes_max);
 	}
 }
 
+static void emit_dict(const struct wti_value_place *place, PyObject *object, uint64_t bytes_max)
+{
+	char words[SUMMARY_BYTES];
+
+	snprintf(words, sizeof(words), "<dict of %zd>", PyDict_GET_SIZE(object));
+	emit_words(place, WT_VALUE_TYPE_NONE, words);
+	emit_items(place, object, bytes_max);
+}
+
+/* Of what a call returns, where elements are kept: attributes too, as they are stored. */
+static void emit_object(const struct wti_value_place *place, PyObject *object, uint64_t bytes_max)
+{
+	PyObject *stored = wti_agent.elements && place->position < 0 && !PyCallable_Check(object)
+				   ? PyObject_GenericGetDict(object, NULL)
+				   : NULL;
+
+	PyErr_Clear();
+	emit_type_of(place, object);
+	if (stored && PyDict_CheckExact(stored))
+		emit_items(place, stored, bytes_max);
+	Py_XDECREF(stored);
+}
+
 static void emit_simple(const struct wti_value_place *place, PyObject *object, uint64_t bytes_max)
 {
-	if (wti_tensor_is(object) || wti_scalar_is(object))
+	if (wti_tensor_is(object) || wti_scalar_is(object) || is_array(object))
 		emit_tensor(place, object, bytes_max);
 	else if (PyBool_Check(object))
 		emit(place, WT_VALUE_TYPE_BOOL, object == Py_True, NULL);
@@ -241,5 +276,5 @@ void wti_value_emit(const struct wti_value_place *place, PyObject *object, uint6
 		emit_dict(place, object, bytes_max);
 	else if (!emit_torch_word(place, object) && !emit_named(place, object) &&
 		 !emit_tensor(place, object, bytes_max))
-		emit_type_of(place, object);
+		emit_object(place, object, bytes_max);
 }

@@ -30,6 +30,10 @@ static void model_called(struct wti_hooked_call *call, struct wti_live *live, Py
 
 	if (!live->owner || !(call->flags & WT_CALL_MODE_KNOWN))
 		return;
+	if (wti_torch_state.is_loaded_anew) { /* what became of it before it was used */
+		wti_torch_state.is_loaded_anew = false;
+		wti_state_model(NULL);
+	}
 	if (live->count == 0) {
 		wti_callback("model_begins", module);
 		live = wti_live_find(module, WTI_LIVE_MODULE);
@@ -175,8 +179,10 @@ static void after_module_loaded(struct wti_hooked_call *call, const struct wti_g
 {
 	struct wti_live *live = wti_live_find(given->arguments[0], WTI_LIVE_MODULE);
 
-	if (result && call->is_outer && live && live->owner)
+	if (result && call->is_outer && live && live->owner) {
 		wti_state_model(live->inner ? live->inner : live->owner);
+		wti_torch_state.is_loaded_anew = true;
+	}
 }
 
 static void after_copy(struct wti_hooked_call *call, const struct wti_given *given,
@@ -201,12 +207,66 @@ static void before_save(struct wti_hooked_call *call, const struct wti_given *gi
 	wti_random_read();
 }
 
+/* What is saved comes first, or by the name that the library has for it. */
+static PyObject *saved_of(const struct wti_given *given)
+{
+	static const char *const names[] = {"obj", "tensors", "state_dict"};
+	PyObject *saved = NULL;
+
+	for (size_t i = 0; !saved && i < sizeof(names) / sizeof(*names); i++)
+		saved = argument_of(given, 0, names[i]);
+	return saved;
+}
+
+/* pathlib's paths are no texts. Others are left alone: nothing of the program's runs. */
+static bool is_path(PyObject *file)
+{
+	PyObject *word = PyUnicode_InternFromString("__module__"), *module = NULL;
+
+	if (word)
+		module = _PyType_Lookup(Py_TYPE(file), word);
+	PyErr_Clear();
+	Py_XDECREF(word);
+	return module && PyUnicode_Check(module) &&
+	       (PyUnicode_CompareWithASCIIString(module, "pathlib") == 0 ||
+		PyUnicode_CompareWithASCIIString(module, "pathlib._local") == 0);
+}
+
+static void emit_path(const struct wti_hooked_call *call, PyObject *file)
+{
+	const struct wti_value_place place = {call->seq, 1, WT_NAME("path")};
+	PyObject *text = file && !PyUnicode_Check(file) && is_path(file) ? PyOS_FSPath(file) : NULL;
+
+	if (text)
+		wti_value_emit(&place, text, UINT64_MAX);
+	PyErr_Clear();
+	Py_XDECREF(text);
+}
+
+static void emit_file(const struct wti_hooked_call *call, const struct wti_given *given,
+		      Py_ssize_t position)
+{
+	static const char *const names[] = {"f", "filename", "checkpoint_id"};
+	PyObject *file = NULL;
+
+	for (size_t i = 0; !file && i < sizeof(names) / sizeof(*names); i++)
+		file = argument_of(given, position, names[i]);
+	emit_path(call, file);
+}
+
 static bool emit_saved(const struct wti_hooked_call *call, const struct wti_given *given)
 {
-	PyObject *saved = argument_of(given, 0, "obj");
+	PyObject *saved = saved_of(given);
 
 	if (saved)
 		wti_handle_contents(call, 0, saved);
+	emit_file(call, given, 1);
+	return false;
+}
+
+static bool emit_source(const struct wti_hooked_call *call, const struct wti_given *given)
+{
+	emit_file(call, given, 0);
 	return false;
 }
 
@@ -214,11 +274,16 @@ static void before_load(struct wti_hooked_call *call, const struct wti_given *gi
 {
 	call->stage = wti_torch_state.stage;
 	wti_stage_set("load");
+	/* torch.distributed.checkpoint.load() fills what it is given. */
+	if (given->count > 0 && PyDict_Check(given->arguments[0]))
+		call->filled = given->arguments[0];
+	else if (!given->count)
+		call->filled = argument_of(given, 0, "state_dict");
 }
 
 static bool emit_found(const struct wti_hooked_call *call, PyObject *result)
 {
-	wti_handle_contents(call, -1, result);
+	wti_handle_contents(call, -1, result == Py_None ? call->filled : result);
 	return true;
 }
 
@@ -247,5 +312,5 @@ const struct wti_handler wti_handler_average = {before_module_method, NULL, NULL
 const struct wti_handler wti_handler_copy = {NULL, NULL, NULL, after_copy, 1};
 const struct wti_handler wti_handler_save = {before_save, emit_saved, NULL,
 					     after_stage, 0,          WT_ACTION_SAVE};
-const struct wti_handler wti_handler_load = {before_load, NULL, emit_found,
-					     after_stage, 0,    WT_ACTION_LOAD};
+const struct wti_handler wti_handler_load = {before_load, emit_source, emit_found,
+					     after_stage, 0,           WT_ACTION_LOAD};

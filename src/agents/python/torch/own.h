@@ -69,6 +69,7 @@ struct wti_torch_state {
 	uint64_t step;              /* see context.c, as the next two */
 	uint64_t epoch;             /* UINT64_MAX: none yet */
 	const char *stage;          /* a literal */
+	bool is_loaded_anew;        /* a model was loaded, and none has been called since */
 	bool is_step_given;         /* the program itself gives the step */
 	bool is_stage_given;
 	bool is_graph_noted; /* that there are graphs into which we do not see */
