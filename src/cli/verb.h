@@ -84,6 +84,7 @@ const struct wti_verb *wti_verb_by_name(const char *name); /* or NULL */
 /* The rows, one a file. */
 extern const struct wti_verb wti_verb_check;
 extern const struct wti_verb wti_verb_clean;
+extern const struct wti_verb wti_verb_compare;
 extern const struct wti_verb wti_verb_dataset;
 extern const struct wti_verb wti_verb_diff;
 extern const struct wti_verb wti_verb_digits;
@@ -105,7 +106,10 @@ extern const struct wti_verb wti_verb_record;
 extern const struct wti_verb wti_verb_report;
 extern const struct wti_verb wti_verb_sim;
 extern const struct wti_verb wti_verb_stat;
+extern const struct wti_verb wti_verb_tag;
+extern const struct wti_verb wti_verb_tests;
 extern const struct wti_verb wti_verb_timeline;
+extern const struct wti_verb wti_verb_trend;
 extern const struct wti_verb wti_verb_try;
 extern const struct wti_verb wti_verb_version;
 extern const struct wti_verb wti_verb_view;

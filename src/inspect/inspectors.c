@@ -16,6 +16,7 @@ const struct wt_inspector *const wti_inspectors[] = {
 	&wti_inspector_path,
 	&wti_inspector_stat,
 	&wti_inspector_syscalls,
+	&wti_inspector_tests,
 	&wti_inspector_timeline,
 	NULL,
 };

@@ -282,6 +282,92 @@ static void compare_rest(struct wt_table *table, const struct wti_doc *a, const 
 	compare_all(table, "recording", table_of(a, "config"), table_of(b, "config"));
 }
 
+/* ---- One of them ----------------------------------------------------------------------------- */
+
+struct each {
+	int (*take)(void *self, const char *what, const char *name, const char *value);
+	void *self;
+};
+
+static int each_value(const struct each *each, const char *what, const struct wti_doc *table)
+{
+	char scratch[TEXT_BYTES];
+	int r = 0;
+
+	for (const struct wti_doc *it = table ? table->first : NULL; it && !r; it = it->next) {
+		const char *text = text_of(it, scratch);
+
+		r = text ? each->take(each->self, what, it->key, text) : 0;
+	}
+	return r;
+}
+
+static int each_argument(const struct each *each, const struct arguments *list)
+{
+	size_t unnamed = 0;
+	int r = 0;
+
+	for (size_t i = 0; i < list->count && !r; i++) {
+		const struct argument *it = &list->items[i];
+		char name[256], numbered[280];
+		size_t before = 0;
+
+		name_of(it, name);
+		for (size_t j = 0; j < i; j++)
+			before += same_name(&list->items[j], it);
+		if (!it->name)
+			snprintf(numbered, sizeof(numbered), "%zu", unnamed++);
+		else if (before)
+			snprintf(numbered, sizeof(numbered), "%s #%zu", name, before + 1);
+		else
+			snprintf(numbered, sizeof(numbered), "%s", name);
+		r = each->take(each->self, i ? "argument" : "program", i ? numbered : "",
+			       shown(it));
+	}
+	return r;
+}
+
+static int each_library(const struct each *each, const struct wti_doc *root)
+{
+	const struct wti_doc *list = wti_doc_get(root, "loaded");
+	int r = 0;
+
+	for (const struct wti_doc *it = list ? list->first : NULL; it && !r; it = it->next) {
+		const char *path = library_path(it);
+		const char *build = path ? wti_doc_text(it, "build_id") : NULL;
+
+		r = build ? each->take(each->self, "library", library_name(path), build) : 0;
+	}
+	return r;
+}
+
+int wti_setup_each(const struct wti_doc *root,
+		   int (*take)(void *self, const char *what, const char *name, const char *value),
+		   void *self, struct wt_err *err)
+{
+	static const struct {
+		const char *what, *key;
+	} tables[] = {{"environment", "environment"}, {"seed", "seeds"},   {"git", "git"},
+		      {"executable", "executable"},   {"machine", "host"}, {"recording", "config"}};
+	const struct each each = {take, self};
+	struct arguments *list = calloc(1, sizeof(*list)); /* too large for a stack */
+	const char *directory = wti_doc_text(root, "directory");
+	int r;
+
+	if (!list)
+		return wti_err(err, WT_E_NOMEM, "out of memory");
+	read_arguments(root, list);
+	r = each_argument(&each, list);
+	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables) && !r; i++)
+		r = each_value(&each, tables[i].what, table_of(root, tables[i].key));
+	if (!r && directory)
+		r = take(self, "folder", "directory", directory);
+	free(list);
+	return r ? r : each_library(&each, root);
+}
+
+/* ---- Two of them ----------------------------------------------------------------------------- */
+
 int wti_diff_setup(const struct wti_run *a, const struct wti_run *b, struct wt_result *result,
 		   struct wt_err *err)
 {

@@ -85,9 +85,15 @@ static bool is_stream(const char *name)
 
 static bool is_ours(const char *name)
 {
-	static const char *const names[] = {
-		".",           "..",         WTI_RUN_JSON, WTI_RUN_JSON_NEXT, WTI_RUN_CONSOLE,
-		WTI_RUN_BLOBS, WTI_SET_JSON, NULL};
+	static const char *const names[] = {".",
+					    "..",
+					    WTI_RUN_JSON,
+					    WTI_RUN_JSON_NEXT,
+					    WTI_RUN_CONSOLE,
+					    WTI_RUN_BLOBS,
+					    WTI_RUN_TAGS,
+					    WTI_SET_JSON,
+					    NULL};
 
 	for (size_t i = 0; names[i]; i++)
 		if (!strcmp(name, names[i]))

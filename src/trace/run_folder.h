@@ -12,6 +12,7 @@
 #define WTI_RUN_JSON "run.json"
 #define WTI_RUN_JSON_NEXT ".run.json.next" /* room for the next one */
 #define WTI_RUN_CONSOLE "console.log"
+#define WTI_RUN_TAGS "tags" /* words of people, one a line */
 #define WTI_RUN_BLOBS "blobs"
 #define WTI_RUN_SYSCALLS "syscalls" /* the stream of system calls, without its end */
 

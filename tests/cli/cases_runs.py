@@ -91,17 +91,17 @@ def test_clean(b: Bench) -> None:
     (runs / "r1" / "link").symlink_to(runs / "mine")
     assert "--keep" in b.run("clean", code=2).err
     assert "--yes" in b.run("clean", "--keep", "2", code=2).err
-    assert len(list(runs.iterdir())) == 8
+    assert len(list(runs.glob("[!.]*"))) == 8
     said = b.run("clean", "--keep", "2", "--dry-run", "--json").json()
     assert [r["name"] for r in said["tables"]["runs"]] == ["r3", "r2", "r1"], said
-    assert len(list(runs.iterdir())) == 8
+    assert len(list(runs.glob("[!.]*"))) == 8
     said = b.run("clean", "--keep", "2", "--yes", "--json").json()
     assert said["removed"] == 3, said
-    assert {p.name for p in runs.iterdir()} == {"r4", "r5", "live", "mine", "link"}
+    assert {p.name for p in runs.glob("[!.]*")} == {"r4", "r5", "live", "mine", "link"}
     assert (runs / "mine" / "thesis.txt").exists() and (outside / "run.json").exists()
     os.close(fd)
     b.run("clean", "--keep", "0", "--yes")
-    assert {p.name for p in runs.iterdir()} == {"mine", "link"}
+    assert {p.name for p in runs.glob("[!.]*")} == {"mine", "link"}
 
 
 def test_clean_older_than(b: Bench) -> None:
@@ -109,7 +109,7 @@ def test_clean_older_than(b: Bench) -> None:
     b.make_run("future", start="2199-01-01T00:00:00Z")
     said = b.run("clean", "--older-than", "7d", "--yes", "--json").json()
     assert [r["name"] for r in said["tables"]["runs"]] == ["old"], said
-    assert [p.name for p in (b.folder / "wheeltap-runs").iterdir()] == ["future"]
+    assert [p.name for p in (b.folder / "wheeltap-runs").glob("[!.]*")] == ["future"]
 
 
 def test_env(b: Bench) -> None:

@@ -35,7 +35,11 @@ RULE = "WT-GRAD-001"
 
 # By verb: command lines, each with what has to be in the output as it is.
 CASES: dict[str, list[tuple[str, list[str]]]] = {
-    "ls": [("", [RUN]), ("--names", [RUN])],
+    "ls": [("", [RUN]), ("--names", [RUN]), ("duration>=0 --sort events --all", []), ("stauts=failed", ["status"])],
+    "trend": [("", ["duration"]), ("duration", []), ("events --by commit", []), ("no_such_metric_of_quite_a_long_name_that_is_not_cut", [])],
+    "compare": [("RUN OTHER", []), ("RUN OTHER --all", [])],
+    "tests": [("kinds", []), ("RUN", []), ("--history", [])],
+    "tag": [("RUN", [RUN]), ("RUN a/rather/long.tag-that:somebody@gave_it", [RUN])],
     "info": [("RUN", [RUN, PATH]), ("kinds", []), ("sim", []), ("not-there-and-with-quite-a-long-name-that-is-not-cut", [])],
     "view": [("RUN", [PATH]), ("sim --limit 50", []), ("kinds --limit 200", [])],
     "stat": [("RUN", [PATH]), ("RUN --by module", [PATH]), ("RUN --by site", [PATH]), ("RUN --by track", [PATH]), ("RUN --by step", []),

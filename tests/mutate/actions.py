@@ -39,7 +39,9 @@ def export(kind: str, how: str, *more: str) -> Action:
 
 # Of a run in which something is mutated, be it a stream or run.json.
 OF_A_RUN = [
-    text("ls"), json("ls"), text("ls --names"),
+    text("ls"), json("ls"), text("ls --names"), csv("ls duration>=0 --sort loss"), json("ls --sort events status=failed"),
+    text("trend"), json("trend events"), text(f"compare {RUN} {GOOD}"), json(f"compare --all {GOOD} {RUN}"),
+    text(f"tests {RUN}"), json("tests --history"), json(f"tag {RUN} mutated"),
     text(f"info {RUN}"), json(f"info {RUN}"),
     text(f"report {RUN}"), json(f"report {RUN}"), text(f"report --html -o out {RUN}", out="any"),
     text(f"report --junit -o out {RUN}", out="xml"), text(f"report --intoto -o out {RUN}", out="jsonl"),

@@ -144,7 +144,7 @@ class Replaced(Here):
         self.assertTrue((self.folder / "run").exists(), "not without --yes where nobody can be asked")
         self.tool("clean", "--yes", "run", "mine")
         self.assertFalse((self.folder / "run").exists())
-        self.assertEqual(len(list((self.folder / "wheeltap-runs").iterdir())), 1)
+        self.assertEqual(len(list((self.folder / "wheeltap-runs").glob("[!.]*"))), 1)
         self.tool("clean", "--yes", "mine", "--keep", "1", status=2)
         self.assertNotEqual(self.tool("clean", "--yes", "nobody", status=None).returncode, 0)
 

@@ -447,7 +447,8 @@ const struct wti_verb wti_verb_diff = {
 	.arguments = "RUN RUN",
 	.summary = "show how two runs differ",
 	.description =
-		"Compares two runs, with the most likely questions first: the setup (arguments, "
+		"Compares two runs by their events ('wheeltap compare' compares many by their "
+		"summaries), with the most likely questions first: the setup (arguments, "
 		"environment, seeds, commit, versions, machine), the first step at which values "
 		"differ (counters, settings, hashes of parameters and gradients), then what the "
 		"runs did: effects (files created, changed, renamed and removed, bytes by file, "

@@ -15,12 +15,18 @@
 #include "base/text.h"
 #include "cli/front.h"
 #include "cli/report.h"
-#include "runs/run.h"
+#include "cli/progress.h"
 #include "runs/remove.h"
+#include "runs/retire.h"
+#include "runs/run_filter.h"
+#include "runs/tags.h"
 
 struct clean_options {
 	int64_t older_than_ns;
 	uint64_t keep;
+	struct wti_list where;
+	bool keep_tagged;
+	bool forget;
 	bool yes;
 	bool dry_run;
 	bool json;
@@ -35,9 +41,50 @@ static int64_t ended_ns(const struct wti_run *run)
 	return run->start_ns + (run->duration_ns > 0 ? run->duration_ns : 0);
 }
 
-/* Runs come newest first: the first `keep` of those that are not running stay. */
+/* Whether it has a word that somebody gave it. */
+static bool is_tagged(const struct wti_run *run)
+{
+	struct wti_buf tags;
+	bool any;
+
+	wti_buf_init(&tags, 1u << 16);
+	any = wti_tags_read(run->path, &tags, NULL) || tags.bytes; /* what cannot be read stays */
+	wti_buf_release(&tags);
+	return any;
+}
+
+/* Which of the runs the filters leave, by their place. */
+static int filter(const struct clean_options *o, const struct wti_front *front,
+		  const struct wti_run *runs, size_t count, bool *wanted, struct wt_err *err)
+{
+	struct wti_catalogue *c = NULL;
+	const struct wti_catalogue_run *rows;
+	struct wti_run_filter terms;
+	bool *keep = NULL;
+	size_t row_count;
+	int r = wti_filter_read((char **)o->where.items, o->where.count, &terms, err);
+
+	r = r ? r : wti_catalogue_open(front, &c, NULL, err);
+	if (r)
+		return r;
+	rows = wti_catalogue_runs(c, &row_count);
+	keep = calloc(row_count + 1, sizeof(*keep));
+	r = keep ? wti_filter_apply(front, c, &terms, keep, err)
+		 : wti_err(err, WT_E_NOMEM, "out of memory");
+	for (size_t i = 0; i < count && !r; i++) {
+		const struct wti_catalogue_run *row = wti_catalogue_find(c, runs[i].name);
+
+		wanted[i] = row && keep[row - rows];
+	}
+	free(keep);
+	wti_filter_release(&terms);
+	wti_catalogue_free(c);
+	return r;
+}
+
+/* Runs come newest first: of those that are wanted and not running the first `keep` stay. */
 static size_t choose(const struct clean_options *o, struct wti_run *runs, size_t count,
-		     struct wti_run **chosen)
+		     const bool *wanted, struct wti_run **chosen)
 {
 	int64_t now_ns = (int64_t)time(NULL) * 1000000000;
 	size_t picked = 0;
@@ -47,8 +94,8 @@ static size_t choose(const struct clean_options *o, struct wti_run *runs, size_t
 		struct wti_run *run = &runs[i];
 		struct stat st;
 
-		if (!strcmp(run->status, "running") || lstat(run->path, &st) ||
-		    !S_ISDIR(st.st_mode))
+		if (!wanted[i] || !strcmp(run->status, "running") || lstat(run->path, &st) ||
+		    !S_ISDIR(st.st_mode) || (o->keep_tagged && is_tagged(run)))
 			continue;
 		if (o->keep != UINT64_MAX && kept < o->keep) {
 			kept++;
@@ -88,18 +135,13 @@ static void add_row(struct wt_table *table, const struct wti_run *run, uint64_t 
 	wt_table_count(table, bytes);
 }
 
-static int remove_all(struct wti_run **chosen, size_t count, struct wt_result *result)
+static int remove_all(const struct clean_options *o, struct wti_run **chosen, size_t count,
+		      struct wt_result *result)
 {
-	size_t removed = 0;
+	struct wti_progress progress;
+	struct wti_front front = wti_front_here(&progress);
+	size_t removed = wti_retire(&front, chosen, count, o->forget, result);
 
-	for (size_t i = 0; i < count; i++) {
-		struct wt_err err = {.offset = -1};
-
-		if (wti_run_remove(chosen[i], &err))
-			wt_result_note(result, "%s", err.message);
-		else
-			removed++;
-	}
 	wt_result_fact_count(result, "removed", "removed", WT_CELL_COUNT, removed);
 	return removed == count ? WTI_EXIT_CLEAN : WTI_EXIT_ENVIRONMENT;
 }
@@ -130,7 +172,7 @@ static int clean(const struct clean_options *o, struct wti_run **chosen, size_t 
 	if (!count) {
 		wt_result_note(&result, "nothing to remove: no run below '%s' matches", wti_home());
 	} else if (!o->dry_run && (o->yes || confirm(count, bytes))) {
-		code = remove_all(chosen, count, &result);
+		code = remove_all(o, chosen, count, &result);
 	} else if (!o->dry_run) {
 		wt_result_fact_count(&result, "removed", "removed", WT_CELL_COUNT, 0);
 		code = WTI_EXIT_USAGE;
@@ -171,19 +213,23 @@ static int clean_named(const struct clean_options *o, char **words, size_t count
 static int run(const void *opaque, char **arguments, size_t argument_count)
 {
 	const struct clean_options *o = opaque;
-	struct wti_front front = wti_front_here(NULL);
+	bool selects = o->older_than_ns >= 0 || o->keep != UINT64_MAX || o->where.count;
+	struct wti_progress progress;
+	struct wti_front front = wti_front_here(&progress);
 	struct wt_err err = {.offset = -1};
 	struct wti_run **chosen;
 	struct wti_run *runs;
-	size_t count, picked;
+	bool *wanted;
+	size_t count;
 	int code;
 
-	if (argument_count && (o->older_than_ns >= 0 || o->keep != UINT64_MAX))
-		wti_err(&err, WT_E_ARG, "give runs by name, or --older-than and --keep, not both");
-	else if (!argument_count && o->older_than_ns < 0 && o->keep == UINT64_MAX)
+	if (argument_count && (selects || o->keep_tagged))
 		wti_err(&err, WT_E_ARG,
-			"no runs given: use their names, --older-than 7d, --keep 10, or --keep 0 "
-			"for all of them");
+			"give runs by name, or --older-than, --keep and --where, not both");
+	else if (!argument_count && !selects)
+		wti_err(&err, WT_E_ARG,
+			"no runs given: use their names, --older-than 7d, --keep 10, --where "
+			"status=failed, or --keep 0 for all of them");
 	if (err.code)
 		return wti_report_error("clean", o->json, &err);
 	if (argument_count)
@@ -193,12 +239,16 @@ static int run(const void *opaque, char **arguments, size_t argument_count)
 		return WTI_EXIT_ENVIRONMENT;
 	}
 	chosen = calloc(count + 1, sizeof(*chosen));
-	if (!chosen) {
-		wti_runs_free(runs, count);
-		return WTI_EXIT_ENVIRONMENT;
-	}
-	picked = choose(o, runs, count, chosen);
-	code = clean(o, chosen, picked);
+	wanted = malloc(count + 1);
+	if (wanted)
+		memset(wanted, true, count + 1);
+	if (!chosen || !wanted)
+		wti_err(&err, WT_E_NOMEM, "out of memory");
+	else if (o->where.count)
+		filter(o, &front, runs, count, wanted, &err);
+	code = err.code ? wti_report_error("clean", o->json, &err)
+			: clean(o, chosen, choose(o, runs, count, wanted, chosen));
+	free(wanted);
 	free(chosen);
 	wti_runs_free(runs, count);
 	return code;
@@ -210,6 +260,13 @@ static const struct wti_option options[] = {
 	 offsetof(struct clean_options, older_than_ns)},
 	{"keep", 0, WTI_OPT_COUNT, "N", NULL, "keep the N newest runs",
 	 offsetof(struct clean_options, keep)},
+	{"keep-tagged", 0, WTI_OPT_FLAG, NULL, NULL, "leave runs with tags alone",
+	 offsetof(struct clean_options, keep_tagged)},
+	{"where", 0, WTI_OPT_LIST, "FILTER", NULL,
+	 "only runs of which this holds, as for 'wheeltap ls': status=failed; may be given again",
+	 offsetof(struct clean_options, where)},
+	{"forget", 0, WTI_OPT_FLAG, NULL, NULL, "keep nothing, not even the summary",
+	 offsetof(struct clean_options, forget)},
 	{"yes", 'y', WTI_OPT_FLAG, NULL, NULL, "do not ask for confirmation",
 	 offsetof(struct clean_options, yes)},
 	{"dry-run", 0, WTI_OPT_FLAG, NULL, NULL, "only show what would be removed",
@@ -226,11 +283,16 @@ const struct wti_verb wti_verb_clean = {
 	.description = "Removes the given runs, wherever they are, or those below $WHEELTAP_HOME, "
 		       "or ./wheeltap-runs, that --older-than and --keep select. It asks first. "
 		       "With both --older-than and --keep a run is removed only if it is old and "
-		       "not among the newest N.\n\n"
+		       "not among the newest N; --where and --keep-tagged narrow further.\n\n"
+		       "Of a run below that folder its summary is kept: status, command, commit, "
+		       "tags, metrics, findings, tests, and the SHA-256 of each of its files. "
+		       "'wheeltap ls --all' lists such runs, 'trend' and 'compare' use them. They "
+		       "stand in the file .kept.jsonl beside the runs. --forget keeps nothing.\n\n"
 		       "Only folders with a run.json written by wheeltap are removed. Runs that "
 		       "are being recorded stay, and symbolic links are not followed.",
 	.examples = "wheeltap clean run1\tone run\n"
 		    "wheeltap clean --older-than 7d --keep 5\n"
+		    "wheeltap clean --where status=failed --keep-tagged --dry-run\twhat would go\n"
 		    "wheeltap clean --keep 0 --yes\tall runs, without asking",
 	.options = options,
 	.options_bytes = sizeof(struct clean_options),

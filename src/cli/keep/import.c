@@ -13,6 +13,7 @@
 #include "convert/traincheck.h"
 #include "cli/packs.h"
 #include "cli/report.h"
+#include "import_tests.h"
 
 #define FILES_MAX 10000u
 #define PATH_BYTES 4096
@@ -224,14 +225,20 @@ static int run(const void *opaque, char **arguments, size_t count)
 	int r = 0, code;
 
 	wt_result_init(&result, "import");
-	if (strcmp(arguments[0], "traincheck"))
-		r = wti_err(&err, WT_E_ARG, "no format '%s'; there is traincheck", arguments[0]);
+	if (strcmp(arguments[0], "traincheck") && !wti_import_is_tests(arguments[0]))
+		r = wti_err(&err, WT_E_ARG, "no format '%s'; there are traincheck, tap and junit",
+			    arguments[0]);
 	else if (count < 2)
 		r = wti_err(&err, WT_E_ARG, "no file given: name the files to import");
+	else if (wti_import_is_tests(arguments[0]))
+		r = wti_import_tests(arguments[0], arguments + 1, count - 1, options->output,
+				     &result, &err);
 	else if (!options->output)
 		r = wti_err(&err, WT_E_ARG, "no output given: use -o RUN or -o PACK");
-	r = r ? r : gather(&files, arguments + 1, count - 1, &err);
-	r = r ? r : import_files(&files, options->output, &result, &err);
+	else
+		r = gather(&files, arguments + 1, count - 1, &err);
+	if (!r && !wti_import_is_tests(arguments[0]))
+		r = import_files(&files, options->output, &result, &err);
 	code = r ? wti_report_error("import", options->json, &err)
 		 : wti_report_result(&result, options->json, WTI_EXIT_CLEAN);
 	release_files(&files);
@@ -248,8 +255,8 @@ static const struct wti_option options[] = {
 
 const struct wti_verb wti_verb_import = {
 	.name = "import",
-	.arguments = "traincheck FILE... -o PATH",
-	.summary = "import traces and invariants of other tools",
+	.arguments = "traincheck|tap|junit FILE... -o PATH",
+	.summary = "import traces, invariants and test reports of other tools",
 	.description =
 		"traincheck: its traces (a folder of them, or files of JSON lines) become a run, "
 		"its invariant files become a pack; the first line of a file shows which of the "
@@ -258,9 +265,13 @@ const struct wti_verb wti_verb_import = {
 		"judges them; those that cannot be judged are left out and counted by reason.\n\n"
 		"TrainCheck keeps no contents of arguments: its description of them is used "
 		"instead. A trace that contains only variables was dumped after each optimizer "
-		"step, so that step is added. docs/coming-from-traincheck.md has more.",
+		"step, so that step is added. docs/coming-from-traincheck.md has more.\n\n"
+		"tap, junit: reports of tests (TAP, JUnit XML) become a run with a check for each "
+		"test; without -o below $WHEELTAP_HOME, or ./wheeltap-runs. 'wheeltap tests' shows "
+		"them, 'wheeltap trend check:NAME' follows one.",
 	.examples = "wheeltap import traincheck trace_folder -o runs/theirs\ta trace\n"
-		    "wheeltap import traincheck invariants.json -o pack.json\tinvariants",
+		    "wheeltap import traincheck invariants.json -o pack.json\tinvariants\n"
+		    "wheeltap import junit results.xml\ta report of CI",
 	.options = options,
 	.options_bytes = sizeof(struct import_options),
 	.arguments_min = 1,

@@ -9,6 +9,8 @@
 #include "base/err.h"
 #include "collect/launch.h"
 #include "cli/report.h"
+#include "cli/front.h"
+#include "runs/catalogue.h"
 #include "runs/remove.h"
 #include "runs/run.h"
 #include "agent.h"
@@ -70,6 +72,16 @@ void wti_recording_go_back(struct wti_prepared_recording *recording)
 	recording->came_from = -1;
 }
 
+/* Of a run directly below the home: its row in the catalogue, if there is one. */
+static void add_to_catalogue(const struct wti_prepared_recording *recording)
+{
+	const char *folder = recording->outcome.folder, *name = strrchr(folder, '/');
+	struct wti_front front = wti_front_here(NULL);
+
+	if (!recording->options.folder && name)
+		wti_catalogue_add(&front, name + 1);
+}
+
 /* Says what became of the program, and what was found; the exit code. */
 static int conclude(struct wti_prepared_recording *recording,
 		    const struct wti_record_choice *options)
@@ -117,6 +129,7 @@ static int record(struct wti_prepared_recording *recording, const struct wti_rec
 	wti_recording_go_back(recording);
 	if (recording->report && wti_record_report(outcome->folder, recording->report, &err))
 		wti_warn("no report was written: %s", err.message);
+	add_to_catalogue(recording);
 	return conclude(recording, options);
 }
 

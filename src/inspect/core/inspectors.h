@@ -19,6 +19,7 @@ extern const struct wt_inspector wti_inspector_origin;
 extern const struct wt_inspector wti_inspector_path;
 extern const struct wt_inspector wti_inspector_stat;
 extern const struct wt_inspector wti_inspector_syscalls;
+extern const struct wt_inspector wti_inspector_tests;
 extern const struct wt_inspector wti_inspector_timeline;
 
 #endif

@@ -22,6 +22,7 @@
 #include <wheeltap/inspect.h>
 
 #include "base/arena.h"
+#include "inspect/core/quantiles.h"
 #include "names.h"
 #include "unseen.h"
 
@@ -167,6 +168,7 @@ struct wti_value {
 	double min, max, sum; /* of those that are finite */
 	uint64_t finite_count;
 	uint64_t hash; /* of all in their order */
+	struct wti_quantiles quantiles;
 };
 
 #define WTI_STEP_TIMES_MAX (1u << 20)

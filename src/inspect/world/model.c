@@ -48,6 +48,8 @@ void wti_effects_release(struct wti_effects *fx)
 	free(fx->tallies);
 	free(fx->step_numbers);
 	free(fx->step_ns);
+	for (size_t i = 0; i < fx->value_count; i++)
+		wti_quantiles_release(&fx->values[i].quantiles);
 	free(fx->values);
 	wti_map_release(&fx->thing_index);
 	wti_map_release(&fx->tally_index);
@@ -504,6 +506,7 @@ void wti_world_value(struct wti_effects *fx, const char *name, double value, boo
 		*it = (struct wti_value){.name = wti_arena_text(&fx->arena, name, strlen(name)),
 					 .is_counter = is_counter,
 					 .first = value};
+		wti_quantiles_init(&it->quantiles);
 		if (!it->name) {
 			fx->left_out_count++;
 			return;
@@ -514,6 +517,7 @@ void wti_world_value(struct wti_effects *fx, const char *name, double value, boo
 	it->count++;
 	it->last = value;
 	add_finite(it, value);
+	wti_quantiles_add(&it->quantiles, value);
 	it->hash = XXH3_64bits_withSeed(&value, sizeof(value), it->hash);
 }
 

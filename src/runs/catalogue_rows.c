@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows of the catalogue, in and out: the columns of each table stand here, and nowhere else. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/err.h"
+#include "base/grow.h"
+#include "catalogue_db.h"
+
+#define RUN_COLUMNS                                                                                \
+	"folder, label, status, command, program, directory, commit_id, diff_hash, host, config, " \
+	"tags, start_ns, written_ns, duration_ns, events, lost, stream_bytes, disk_bytes, "        \
+	"exit_status, run_count, removed_ns, is_set, is_dirty"
+#define RUN_TEXTS 11
+#define RUN_NUMBERS 10
+
+/* ---- Runs out -------------------------------------------------------------------------------- */
+
+static void texts_of(struct wti_catalogue_run *run, const char **ret_texts[RUN_TEXTS])
+{
+	const char **texts[RUN_TEXTS] = {&run->folder,  &run->label,     &run->status,
+					 &run->command, &run->program,   &run->directory,
+					 &run->commit,  &run->diff_hash, &run->host,
+					 &run->config,  &run->tags};
+
+	memcpy(ret_texts, texts, sizeof(texts));
+}
+
+static void numbers_of(struct wti_catalogue_run *run, int64_t *ret_numbers[RUN_NUMBERS])
+{
+	int64_t *numbers[RUN_NUMBERS] = {&run->start_ns,   &run->written_ns,  &run->duration_ns,
+					 &run->events,     &run->lost,        &run->stream_bytes,
+					 &run->disk_bytes, &run->exit_status, &run->run_count,
+					 &run->removed_ns};
+
+	memcpy(ret_numbers, numbers, sizeof(numbers));
+}
+
+static int64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static int take_run(struct wti_catalogue *c, sqlite3_stmt *stmt, struct wt_err *err)
+{
+	struct wti_catalogue_run run = {.id = sqlite3_column_int64(stmt, 0)};
+	const char **texts[RUN_TEXTS];
+	int64_t *numbers[RUN_NUMBERS];
+	int column = 1;
+
+	texts_of(&run, texts);
+	numbers_of(&run, numbers);
+	for (int i = 0; i < RUN_TEXTS; i++, column++) {
+		const char *text = wti_db_text(stmt, column);
+
+		*texts[i] = *text ? wti_arena_text(&c->arena, text, strlen(text)) : "";
+	}
+	for (int i = 0; i < RUN_NUMBERS; i++)
+		*numbers[i] = sqlite3_column_int64(stmt, column++);
+	run.is_set = sqlite3_column_int(stmt, column++);
+	run.is_dirty = sqlite3_column_int(stmt, column++);
+	run.is_summarised = sqlite3_column_int(stmt, column++) == WTI_SUMMARY_VERSION;
+	run.is_damaged = sqlite3_column_int(stmt, column);
+	if (!strcmp(run.status, "running") && run.start_ns > 0)
+		run.duration_ns = now_ns() - run.start_ns;
+	if (c->arena.status ||
+	    wti_grow(&c->runs, c->run_count + 1, &c->run_capacity, 2 * (size_t)WTI_RUNS_MAX))
+		return wti_err(err, WT_E_NOMEM, "out of memory for the catalogue of runs");
+	c->runs[c->run_count++] = run;
+	return 0;
+}
+
+static int newest_first(const void *a, const void *b)
+{
+	const struct wti_catalogue_run *x = a, *y = b;
+	int64_t x_ns = x->start_ns > 0 ? x->start_ns : x->written_ns;
+	int64_t y_ns = y->start_ns > 0 ? y->start_ns : y->written_ns;
+
+	if (x_ns != y_ns)
+		return x_ns < y_ns ? 1 : -1;
+	return -strcmp(x->folder, y->folder);
+}
+
+int wti_catalogue_load(struct wti_catalogue *c, struct wt_err *err)
+{
+	sqlite3_stmt *stmt;
+	int r = wti_db_prepare(c, "SELECT id, " RUN_COLUMNS ", summary, is_damaged FROM runs",
+			       &stmt, err);
+
+	c->run_count = 0;
+	wti_arena_release(&c->arena);
+	wti_arena_init(&c->arena, (size_t)1 << 30);
+	while (!r && (r = wti_db_step(c, stmt, err)) > 0)
+		r = take_run(c, stmt, err);
+	sqlite3_finalize(stmt);
+	if (!r && c->run_count)
+		qsort(c->runs, c->run_count, sizeof(*c->runs), newest_first);
+	return r;
+}
+
+/* ---- Runs in --------------------------------------------------------------------------------- */
+
+static void bind_run(sqlite3_stmt *stmt, const struct wti_catalogue_row *row)
+{
+	struct wti_catalogue_run run = row->run;
+	const char **texts[RUN_TEXTS];
+	int64_t *numbers[RUN_NUMBERS];
+	int column = 1;
+
+	texts_of(&run, texts);
+	numbers_of(&run, numbers);
+	for (int i = 0; i < RUN_TEXTS; i++)
+		wti_db_bind_text(stmt, column++, *texts[i]);
+	for (int i = 0; i < RUN_NUMBERS; i++)
+		sqlite3_bind_int64(stmt, column++, *numbers[i]);
+	sqlite3_bind_int(stmt, column++, run.is_set);
+	sqlite3_bind_int(stmt, column++, run.is_dirty);
+	sqlite3_bind_int64(stmt, column++, row->json_ns);
+	sqlite3_bind_int64(stmt, column++, row->json_bytes);
+	sqlite3_bind_int64(stmt, column, row->folder_ns);
+}
+
+/* -1: there is none. */
+static int id_of(struct wti_catalogue *c, const char *folder, int64_t *ret_id, struct wt_err *err)
+{
+	sqlite3_stmt *stmt;
+	int r = wti_db_prepare(c, "SELECT id FROM runs WHERE folder = ? AND removed_ns < 0", &stmt,
+			       err);
+
+	if (!r)
+		wti_db_bind_text(stmt, 1, folder);
+	r = r ? r : wti_db_step(c, stmt, err);
+	*ret_id = r > 0 ? sqlite3_column_int64(stmt, 0) : -1;
+	sqlite3_finalize(stmt);
+	return r < 0 ? r : 0;
+}
+
+static int forget_summary(struct wti_catalogue *c, int64_t id, struct wt_err *err)
+{
+	static const char *const tables[] = {
+		"DELETE FROM metrics WHERE run = ?", "DELETE FROM findings WHERE run = ?",
+		"DELETE FROM tests WHERE run = ?", "UPDATE runs SET summary = 0 WHERE id = ?"};
+	int r = 0;
+
+	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables) && !r; i++) {
+		sqlite3_stmt *stmt;
+
+		r = wti_db_prepare(c, tables[i], &stmt, err);
+		if (!r)
+			sqlite3_bind_int64(stmt, 1, id);
+		r = r ? r : wti_db_execute(c, stmt, err);
+		sqlite3_finalize(stmt);
+	}
+	return r;
+}
+
+int wti_catalogue_put(struct wti_catalogue *c, const struct wti_catalogue_row *row, bool is_other,
+		      int64_t *ret_id, struct wt_err *err)
+{
+	sqlite3_stmt *stmt;
+	int64_t id = -1;
+	int r = row->run.removed_ns < 0 ? id_of(c, row->run.folder, &id, err) : 0;
+
+	if (!r && id >= 0 && is_other)
+		r = forget_summary(c, id, err);
+	r = r ? r
+	      : wti_db_prepare(c,
+			       id < 0 ? "INSERT INTO runs(" RUN_COLUMNS
+					", json_ns, json_bytes, folder_ns) VALUES("
+					"?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+				      : "UPDATE runs SET (" RUN_COLUMNS
+					", json_ns, json_bytes, folder_ns) = ("
+					"?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) "
+					"WHERE id = ?",
+			       &stmt, err);
+	if (r)
+		return r;
+	bind_run(stmt, row);
+	if (id >= 0)
+		sqlite3_bind_int64(stmt, 27, id);
+	r = wti_db_execute(c, stmt, err);
+	sqlite3_finalize(stmt);
+	*ret_id = id >= 0 ? id : sqlite3_last_insert_rowid(c->db);
+	return r;
+}
+
+int wti_catalogue_drop(struct wti_catalogue *c, int64_t id, struct wt_err *err)
+{
+	sqlite3_stmt *stmt;
+	int r = forget_summary(c, id, err);
+
+	r = r ? r : wti_db_prepare(c, "DELETE FROM runs WHERE id = ?", &stmt, err);
+	if (r)
+		return r;
+	sqlite3_bind_int64(stmt, 1, id);
+	r = wti_db_execute(c, stmt, err);
+	sqlite3_finalize(stmt);
+	return r;
+}
+
+/* ---- Summaries in ---------------------------------------------------------------------------- */
+
+static int put_metrics(struct wti_catalogue *c, int64_t id, const struct wti_run_summary *summary,
+		       struct wt_err *err)
+{
+	sqlite3_stmt *stmt;
+	int r = wti_db_prepare(c, "INSERT INTO metrics VALUES(?,?,?,?,?,?,?,?,?,?,?)", &stmt, err);
+
+	for (size_t i = 0; i < summary->metric_count && !r; i++) {
+		const struct wti_run_metric *it = &summary->metrics[i];
+
+		sqlite3_bind_int64(stmt, 1, id);
+		wti_db_bind_text(stmt, 2, it->name);
+		wti_db_bind_text(stmt, 3, it->unit);
+		for (int j = 0; j < WTI_STAT_COUNT; j++)
+			sqlite3_bind_double(stmt, 4 + j, it->values[j]); /* NAN becomes NULL */
+		sqlite3_bind_int64(stmt, 4 + WTI_STAT_COUNT, (int64_t)it->values[WTI_STAT_COUNT]);
+		r = wti_db_execute(c, stmt, err);
+	}
+	sqlite3_finalize(stmt);
+	return r;
+}
+
+static int put_findings(struct wti_catalogue *c, int64_t id, const struct wti_run_summary *summary,
+			struct wt_err *err)
+{
+	sqlite3_stmt *stmt;
+	int r = wti_db_prepare(c, "INSERT INTO findings VALUES(?,?,?,?,?,?,?,?)", &stmt, err);
+
+	for (size_t i = 0; i < summary->finding_count && !r; i++) {
+		const struct wti_run_finding *it = &summary->findings[i];
+
+		sqlite3_bind_int64(stmt, 1, id);
+		wti_db_bind_text(stmt, 2, it->code);
+		sqlite3_bind_int(stmt, 3, (int)it->severity);
+		wti_db_bind_text(stmt, 4, it->title);
+		wti_db_bind_text(stmt, 5, it->file);
+		sqlite3_bind_int64(stmt, 6, it->line);
+		sqlite3_bind_int64(stmt, 7, it->step);
+		sqlite3_bind_int64(stmt, 8, (int64_t)it->count);
+		r = wti_db_execute(c, stmt, err);
+	}
+	sqlite3_finalize(stmt);
+	return r;
+}
+
+static int put_tests(struct wti_catalogue *c, int64_t id, const struct wti_tests *tests,
+		     struct wt_err *err)
+{
+	sqlite3_stmt *stmt;
+	int r = wti_db_prepare(c, "INSERT INTO tests VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)", &stmt,
+			       err);
+
+	for (size_t i = 0; i < tests->count && !r; i++) {
+		const struct wti_test *it = &tests->items[i];
+
+		sqlite3_bind_int64(stmt, 1, id);
+		wti_db_bind_text(stmt, 2, it->name);
+		sqlite3_bind_int64(stmt, 3, it->status);
+		sqlite3_bind_int64(stmt, 4, it->comparator);
+		wti_db_bind_text(stmt, 5, it->expected);
+		wti_db_bind_text(stmt, 6, it->actual);
+		sqlite3_bind_double(stmt, 7, it->tolerance);
+		sqlite3_bind_int64(stmt, 8, (int64_t)it->n);
+		wti_db_bind_text(stmt, 9, it->unit);
+		sqlite3_bind_int64(stmt, 10, it->duration_ns);
+		wti_db_bind_text(stmt, 11, it->detail);
+		wti_db_bind_text(stmt, 12, it->file);
+		sqlite3_bind_int64(stmt, 13, it->line);
+		r = wti_db_execute(c, stmt, err);
+	}
+	sqlite3_finalize(stmt);
+	return r;
+}
+
+int wti_catalogue_put_summary(struct wti_catalogue *c, int64_t id,
+			      const struct wti_run_summary *summary, struct wt_err *err)
+{
+	sqlite3_stmt *stmt;
+	int r = forget_summary(c, id, err);
+
+	r = r ? r : put_metrics(c, id, summary, err);
+	r = r ? r : put_findings(c, id, summary, err);
+	r = r ? r : put_tests(c, id, &summary->tests, err);
+	r = r ? r
+	      : wti_db_prepare(c, "UPDATE runs SET summary = ?, is_damaged = ? WHERE id = ?", &stmt,
+			       err);
+	if (r)
+		return r;
+	sqlite3_bind_int(stmt, 1, WTI_SUMMARY_VERSION);
+	sqlite3_bind_int(stmt, 2, summary->is_damaged);
+	sqlite3_bind_int64(stmt, 3, id);
+	r = wti_db_execute(c, stmt, err);
+	sqlite3_finalize(stmt);
+	return r;
+}
+
+/* ---- Summaries out --------------------------------------------------------------------------- */
+
+static double number_at(sqlite3_stmt *stmt, int column)
+{
+	return sqlite3_column_type(stmt, column) == SQLITE_NULL
+		       ? NAN
+		       : sqlite3_column_double(stmt, column);
+}
+
+static int take_metric(struct wti_run_summary *summary, sqlite3_stmt *stmt)
+{
+	struct wti_run_metric metric = {.name = wti_db_text(stmt, 1), .unit = wti_db_text(stmt, 2)};
+
+	for (int i = 0; i < WTI_STATISTICS; i++)
+		metric.values[i] = number_at(stmt, 3 + i);
+	return wti_summary_add_metric(summary, &metric);
+}
+
+static int take_finding(struct wti_run_summary *summary, sqlite3_stmt *stmt)
+{
+	return wti_summary_add_finding(
+		summary,
+		&(struct wti_run_finding){.code = wti_db_text(stmt, 1),
+					  .severity = (enum wt_severity)sqlite3_column_int(stmt, 2),
+					  .title = wti_db_text(stmt, 3),
+					  .file = wti_db_text(stmt, 4),
+					  .line = sqlite3_column_int64(stmt, 5),
+					  .step = sqlite3_column_int64(stmt, 6),
+					  .count = (uint64_t)sqlite3_column_int64(stmt, 7)});
+}
+
+static struct wti_test test_at(sqlite3_stmt *stmt)
+{
+	return (struct wti_test){.name = wti_db_text(stmt, 1),
+				 .status = (uint32_t)sqlite3_column_int64(stmt, 2),
+				 .comparator = (uint32_t)sqlite3_column_int64(stmt, 3),
+				 .expected = wti_db_text(stmt, 4),
+				 .actual = wti_db_text(stmt, 5),
+				 .tolerance = number_at(stmt, 6),
+				 .n = (uint64_t)sqlite3_column_int64(stmt, 7),
+				 .unit = wti_db_text(stmt, 8),
+				 .duration_ns = sqlite3_column_int64(stmt, 9),
+				 .detail = wti_db_text(stmt, 10),
+				 .file = wti_db_text(stmt, 11),
+				 .line = (uint32_t)sqlite3_column_int64(stmt, 12)};
+}
+
+static int take_test(struct wti_run_summary *summary, sqlite3_stmt *stmt)
+{
+	struct wti_test test = test_at(stmt);
+
+	return wti_tests_add(&summary->tests, &test);
+}
+
+static int take_all(struct wti_catalogue *c, int64_t id, const char *sql,
+		    int (*take)(struct wti_run_summary *, sqlite3_stmt *),
+		    struct wti_run_summary *summary, struct wt_err *err)
+{
+	sqlite3_stmt *stmt;
+	int r = wti_db_prepare(c, sql, &stmt, err);
+
+	if (!r)
+		sqlite3_bind_int64(stmt, 1, id);
+	while (!r && (r = wti_db_step(c, stmt, err)) > 0)
+		r = take(summary, stmt) ? wti_err(err, WT_E_NOMEM, "out of memory") : 0;
+	sqlite3_finalize(stmt);
+	return r;
+}
+
+int wti_catalogue_summary(struct wti_catalogue *c, const struct wti_catalogue_run *run,
+			  struct wti_run_summary *ret_summary, struct wt_err *err)
+{
+	struct wti_run_summary summary;
+	int r;
+
+	wti_summary_init(&summary);
+	summary.is_damaged = run->is_damaged;
+	r = take_all(c, run->id, "SELECT * FROM metrics WHERE run = ? ORDER BY rowid", take_metric,
+		     &summary, err);
+	r = r ? r
+	      : take_all(c, run->id, "SELECT * FROM findings WHERE run = ? ORDER BY rowid",
+			 take_finding, &summary, err);
+	r = r ? r
+	      : take_all(c, run->id, "SELECT * FROM tests WHERE run = ? ORDER BY rowid", take_test,
+			 &summary, err);
+	if (r)
+		wti_summary_release(&summary);
+	else
+		*ret_summary = summary;
+	return r;
+}
+
+/* ---- Across runs ----------------------------------------------------------------------------- */
+
+/* Place plus one of each run, by its id. */
+static int index_runs(const struct wti_catalogue *c, struct wti_map *ret_places, struct wt_err *err)
+{
+	wti_map_init(ret_places, c->run_count + 1);
+	for (size_t i = 0; i < c->run_count; i++)
+		if (!wti_map_put(ret_places, (uint64_t)c->runs[i].id, i + 1))
+			return wti_err(err, WT_E_NOMEM, "out of memory");
+	return 0;
+}
+
+int wti_catalogue_metric(struct wti_catalogue *c, const char *name, enum wti_statistic statistic,
+			 double *ret_values, bool *ret_has, struct wt_err *err)
+{
+	struct wti_map places;
+	sqlite3_stmt *stmt = NULL;
+	int r = index_runs(c, &places, err);
+
+	for (size_t i = 0; i < c->run_count; i++)
+		ret_values[i] = NAN;
+	if (ret_has)
+		memset(ret_has, 0, c->run_count);
+	r = r ? r : wti_db_prepare(c, "SELECT * FROM metrics WHERE name = ?", &stmt, err);
+	if (!r)
+		wti_db_bind_text(stmt, 1, name);
+	while (!r && (r = wti_db_step(c, stmt, err)) > 0) {
+		uint64_t place = wti_map_get(&places, (uint64_t)sqlite3_column_int64(stmt, 0));
+
+		r = 0;
+		if (!place)
+			continue;
+		ret_values[place - 1] = number_at(stmt, 3 + (int)statistic);
+		if (ret_has)
+			ret_has[place - 1] = true;
+	}
+	sqlite3_finalize(stmt);
+	wti_map_release(&places);
+	return r;
+}
+
+int wti_catalogue_metric_names(struct wti_catalogue *c, struct wti_map *ret_names,
+			       struct wt_err *err)
+{
+	sqlite3_stmt *stmt;
+	int r = wti_db_prepare(c, "SELECT name, count(*) FROM metrics GROUP BY name ORDER BY name",
+			       &stmt, err);
+
+	wti_map_init(ret_names, WTI_SUMMARY_METRICS_MAX);
+	while (!r && (r = wti_db_step(c, stmt, err)) > 0) {
+		const char *name = wti_db_text(stmt, 0);
+		uint64_t *slot = wti_map_text(ret_names, name, strlen(name));
+
+		r = 0;
+		if (slot)
+			*slot = (uint64_t)sqlite3_column_int64(stmt, 1);
+	}
+	sqlite3_finalize(stmt);
+	return r;
+}
+
+int wti_catalogue_tests(struct wti_catalogue *c, const char *name,
+			int (*take)(void *self, const struct wti_catalogue_test *test), void *self,
+			struct wt_err *err)
+{
+	struct wti_map places;
+	sqlite3_stmt *stmt = NULL;
+	int r = index_runs(c, &places, err);
+
+	r = r ? r
+	      : wti_db_prepare(c,
+			       name ? "SELECT tests.* FROM tests, runs WHERE tests.name = ? AND "
+				      "runs.id = tests.run ORDER BY runs.start_ns, tests.rowid"
+				    : "SELECT tests.* FROM tests, runs WHERE runs.id = tests.run "
+				      "ORDER BY runs.start_ns, tests.rowid",
+			       &stmt, err);
+	if (!r && name)
+		wti_db_bind_text(stmt, 1, name);
+	while (!r && (r = wti_db_step(c, stmt, err)) > 0) {
+		uint64_t place = wti_map_get(&places, (uint64_t)sqlite3_column_int64(stmt, 0));
+		struct wti_catalogue_test row = {.test = test_at(stmt)};
+
+		row.run = place ? &c->runs[place - 1] : NULL;
+		r = place ? take(self, &row) : 0;
+	}
+	sqlite3_finalize(stmt);
+	wti_map_release(&places);
+	return r;
+}
