@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "put.h"
+#include "show/markup.h"
 #include "show/source.h"
 #include "traced.h"
 
@@ -37,30 +38,12 @@ static void put_escaped(struct wti_buf *out, const char *text, size_t bytes)
 
 	for (size_t i = 0; i < bytes; i += length ? length : 1) {
 		length = wti_harmless_length(text + i, bytes - i);
-		switch (text[i]) {
-		case '&':
-			WTI_PUT(out, "&amp;");
-			break;
-		case '<':
-			WTI_PUT(out, "&lt;");
-			break;
-		case '>':
-			WTI_PUT(out, "&gt;");
-			break;
-		case '"':
-			WTI_PUT(out, "&quot;");
-			break;
-		case '\'':
-			WTI_PUT(out, "&#39;");
-			break;
-		default:
-			if (length) {
-				wti_put(out, text + i, length);
-				break;
-			}
-			WTI_PUT(out, "\xef\xbf\xbd");
-			length = wti_utf8_length(text + i, bytes - i);
+		if (length) {
+			wti_markup_escape(out, text + i, length);
+			continue;
 		}
+		WTI_PUT(out, "\xef\xbf\xbd");
+		length = wti_utf8_length(text + i, bytes - i);
 	}
 }
 
