@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "model/format.h"
-#include "model/torch.h"
+#include "model/torch/torch.h"
 
 /* clang-format off */
 const struct wti_model_format *const wti_model_formats[] = {

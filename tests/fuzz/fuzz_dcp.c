@@ -5,7 +5,7 @@
 
 #include "base/bytes.h"
 #include "fuzz_model.h"
-#include "model/torch.h"
+#include "model/torch/torch.h"
 
 static char folder[64];
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pickles: nothing is called, and what is refused has a reason. */
 #include "fuzz_model.h"
-#include "model/torch.h"
+#include "model/torch/torch.h"
 
 /* Any storage lies in the first bytes. */
 static int find(void *cookie, const struct wti_torch_id *id, struct wti_torch_storage *ret,

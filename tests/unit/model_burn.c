@@ -14,7 +14,7 @@
 
 #include "base/file.h"
 #include "base/sha.h"
-#include "model/burn.h"
+#include "model/burn/burn.h"
 #include "model/format.h"
 
 enum { CEILING = 1 << 22 };

@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#include "model/pickle.h"
-#include "model/torch.h"
+#include "model/torch/pickle.h"
+#include "model/torch/torch.h"
 
 static struct wt_err err;
 

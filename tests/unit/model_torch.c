@@ -8,8 +8,8 @@
 #include <wheeltap/kinds.h>
 
 #include "model/joined.h"
-#include "model/torch.h"
-#include "model/torch_write.h"
+#include "model/torch/torch.h"
+#include "model/torch/write.h"
 
 static struct wt_err err;
 
