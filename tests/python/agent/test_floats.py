@@ -55,6 +55,13 @@ for i in range(3000):
 print(len(seen))
 """
 
+# Operations in C that compute with floats of Python's are operations of their own, or exact.
+WITHIN = """
+import numpy as np
+step = float("0.1")
+print(np.arange(step, 1.0, step).tolist(), (np.array([step, 0.7], dtype=object) + step).tolist())
+"""
+
 LIBRARY = """
 import fractions, statistics, colorsys
 print([colorsys.rgb_to_hsv(0.1, 0.7, 0.3), statistics.fmean([0.1, 0.7, 0.35]), 0.1.hex()])
@@ -115,6 +122,8 @@ def test_loops(t: Harness) -> None:
 def test_left_alone(t: Harness) -> None:
     bare, run = t.bare(LIBRARY), t.record(LIBRARY, *NOISE)
     t.equal("what a library computes", (run.status, run.output), (0, bare.output), run.errors)
+    bare, run = t.bare(WITHIN), t.record(WITHIN, *NOISE)
+    t.equal("what numpy computes with them inside", (run.status, run.output), (bare.status, bare.output), run.errors)
     bare, run = t.bare(EXACT), t.record(EXACT, *NOISE)
     t.equal("literals, infinities, zeros and integers; objects are what they were", (run.status, run.output), (0, bare.output), run.errors)
 
@@ -130,7 +139,7 @@ def test_seeds(t: Harness) -> None:
 
 SUMS = """
 numbers = [float("0.1")] * 5 + [0.7]
-print(len({sum(numbers) for _ in range(40)}), sum([1, 2, 3]), sum([[1], [2]], []), numbers[0])
+print(len({sum(numbers) for _ in range(40)}), sum([1, 2, 3]), sum([0.5, 0.25, 0.25]), sum([[1], [2]], []), numbers[0])
 """
 
 

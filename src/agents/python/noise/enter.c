@@ -310,11 +310,14 @@ static bool is_ufunc(const struct wti_hook *hook)
 static PyObject *call(const struct wti_operation *operation, PyObject *callable,
 		      PyObject *const *arguments, size_t flagged_count)
 {
+	const void *outer_frame = wti_noise_thread.frame;
 	PyObject *result;
 
 	wti_noise_thread.depth++;
+	wti_noise_thread.frame = wti_frame_here(PyThreadState_Get());
 	result = wti_hook_call_unperturbed(operation->hook, callable, arguments, flagged_count,
 					   operation->names);
+	wti_noise_thread.frame = outer_frame;
 	wti_noise_thread.depth--;
 	return result;
 }
@@ -399,8 +402,10 @@ bool wti_noise_begin(struct wti_operation *operation)
 	if (is_quiet())
 		return false;
 	operation->done_count = wti_noise_thread.done_count;
+	operation->outer_frame = wti_noise_thread.frame;
 	wti_noise_thread.made = NULL;
 	wti_noise_thread.depth++;
+	wti_noise_thread.frame = wti_frame_here(PyThreadState_Get());
 	return true;
 }
 
@@ -409,6 +414,7 @@ void wti_noise_end(struct wti_operation *operation, PyObject *result)
 	const struct kept none = {NULL, NULL};
 	int saved_errno = errno;
 
+	wti_noise_thread.frame = operation->outer_frame;
 	wti_noise_thread.depth--;
 	if (result && result != Py_NotImplemented && wants_outputs(operation) &&
 	    operation->done_count == wti_noise_thread.done_count)

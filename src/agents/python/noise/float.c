@@ -13,10 +13,13 @@ enum { EMITTED_MAX = 10000 }; /* results of one instruction */
 
 enum { ADD, SUBTRACT, MULTIPLY, REMAINDER, DIVIDE, POWER, NEGATIVE, ABSOLUTE, SLOTS };
 
+/* What an operation in C that the user's code calls does with floats is that operation's. */
 static bool is_users(struct wti_place *ret)
 {
-	*ret = wti_place_here();
-	return ret->code && !wti_site_in_library(ret->code);
+	wti_frame *frame = wti_frame_here(PyThreadState_Get());
+
+	*ret = wti_place_of(frame);
+	return ret->code && !wti_site_in_library(ret->code) && frame != wti_noise_thread.frame;
 }
 
 static PyObject *operate(int slot, binaryfunc binary, ternaryfunc power, PyObject *a, PyObject *b)

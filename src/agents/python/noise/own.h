@@ -75,6 +75,7 @@ struct wti_noise_thread {
 	uint64_t done_count;  /* operations that were, or could have been, perturbed */
 	const void *made;     /* where the result of the last of them is, or was */
 	uint32_t depth;       /* of operations in C under way that a hook has seen */
+	const void *frame;    /* from which the innermost of them was called; NULL: there is none */
 	uint32_t silent;      /* of functions within which nothing is perturbed */
 	uint64_t below_count; /* operators within backward so far */
 	uint64_t index_count; /* numbers taken out of arrays, or put into them, so far */
@@ -99,8 +100,9 @@ struct wti_operation {
 	bool has_place;   /* `key` and the next are known */
 	bool is_wanted;   /* the recording wants noise here */
 	struct wti_noise_key key;
-	uint64_t done_count;  /* of the thread, when it began */
-	uint64_t emitted_max; /* of a scalar's: so many of an instruction are emitted */
+	uint64_t done_count;     /* of the thread, when it began */
+	const void *outer_frame; /* of the thread, when it began */
+	uint64_t emitted_max;    /* of a scalar's: so many of an instruction are emitted */
 };
 
 /* Leads calls through this hook by us; a new one, as it is made. */
