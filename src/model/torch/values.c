@@ -15,7 +15,7 @@
 #define PATH_MAX_BYTES (WTI_MODEL_NAME_MAX)
 #define DEPTH_MAX 32u
 
-/* What wheeltap itself puts beside a state dict (torch_write.c). */
+/* What wheeltap itself puts beside a state dict (write.c). */
 static const char own_entries[] = "wheeltap_entries";
 
 /* A container that is gone through. */
