@@ -5,6 +5,7 @@
 
 #include <xxhash.h>
 
+#include "base/doc_write.h"
 #include "base/json.h"
 #include "base/number.h"
 #include "inspect/traincheck/traincheck_names.h"
@@ -209,7 +210,7 @@ static uint32_t attributes_of(struct wti_tc_row *row, const char *type,
 			      !strcmp(child->key, "var_type")))
 			continue; /* a key may be there only once */
 		wti_json_key(&json, child->key);
-		wti_tc_write_into(&json, child);
+		wti_doc_write(&json, child);
 	}
 	wti_json_object_end(&json);
 	id = wti_tc_string(row, wti_buf_cstr(&text));

@@ -11,6 +11,7 @@
 
 #include <xxhash.h>
 
+#include "base/doc_write.h"
 #include "base/json.h"
 #include "inspect/traincheck/traincheck_names.h"
 #include "inspect/traincheck/value.h"
@@ -170,7 +171,7 @@ static void write_argument(struct wti_json *json, const char *name, const struct
 	if (!name || !value || value->type == WTI_DOC_TABLE)
 		return;
 	wti_json_key(json, name);
-	wti_tc_write_into(json, value);
+	wti_doc_write(json, value);
 }
 
 /* What it was made with, and what autocast takes where it is not said. */

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/doc_write.h"
 #include "base/json.h"
 #include "base/json_read.h"
 #include "inspect/learn/relation.h"
@@ -232,7 +233,7 @@ static void write_published(struct wti_buf *out, const struct wti_pack *pack,
 	begin_entry(&json, out, pack, invariant);
 	for (const struct wti_doc *child = doc->first; child; child = child->next) {
 		wti_json_key(&json, child->key);
-		wti_tc_write_into(&json, child);
+		wti_doc_write(&json, child);
 	}
 	end_entry(&json, out, invariant);
 	wti_doc_free(doc);

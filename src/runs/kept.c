@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/doc_write.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "base/json_read.h"
@@ -36,46 +37,6 @@ int64_t wti_kept_bytes(const char *home)
 
 /* ---- Out ------------------------------------------------------------------------------------- */
 
-static void put_scalar(struct wti_json *json, const struct wti_doc *doc)
-{
-	switch (doc->type) {
-	case WTI_DOC_STRING:
-		wti_json_text_n(json, doc->string.data, doc->string.bytes);
-		break;
-	case WTI_DOC_INT:
-		wti_json_i64(json, doc->integer);
-		break;
-	case WTI_DOC_FLOAT:
-		wti_json_f64(json, doc->number);
-		break;
-	case WTI_DOC_BOOL:
-		wti_json_bool(json, doc->boolean);
-		break;
-	default:
-		wti_json_null(json);
-	}
-}
-
-/* A value, or a table or list of values: the keys above have no more. */
-static void put_value(struct wti_json *json, const struct wti_doc *doc)
-{
-	if (doc->type == WTI_DOC_TABLE) {
-		wti_json_object(json);
-		for (const struct wti_doc *it = doc->first; it; it = it->next) {
-			wti_json_key(json, it->key);
-			put_scalar(json, it);
-		}
-		wti_json_object_end(json);
-	} else if (doc->type == WTI_DOC_ARRAY) {
-		wti_json_array(json);
-		for (const struct wti_doc *it = doc->first; it; it = it->next)
-			put_scalar(json, it);
-		wti_json_array_end(json);
-	} else {
-		put_scalar(json, doc);
-	}
-}
-
 static void put_setup(struct wti_json *json, const char *folder)
 {
 	struct wti_doc *root = NULL;
@@ -89,7 +50,7 @@ static void put_setup(struct wti_json *json, const char *folder)
 			if (!value)
 				continue;
 			wti_json_key(json, setup_keys[i]);
-			put_value(json, value);
+			wti_doc_write(json, value);
 		}
 	wti_json_object_end(json);
 	wti_doc_free(root);

@@ -47,9 +47,27 @@ def with_numpy() -> None:
         assert back.shape == array.shape and (back == array).all(), array
 
 
+def both_forms_of_torch() -> None:
+    """Both forms that torch writes, views among them, through safetensors and back into a file that torch loads."""
+    import torch
+
+    wide = torch.randn(6, 8)
+    tensors = {"wide": wide, "view": wide.t()[2:5], "half": torch.randn(3).half(), "bf16": torch.randn(2, 2).bfloat16(), "whole": torch.arange(6).reshape(2, 3),
+               "flags": torch.tensor([True, False]), "one": torch.tensor(2.5, dtype=torch.float64), "none": torch.zeros(0, 3)}  # fmt: skip
+    for is_zip in (True, False):
+        torch.save(tensors, "theirs.pt", _use_new_zipfile_serialization=is_zip)
+        run("convert", "theirs.pt", "between.safetensors")
+        run("convert", "between.safetensors", "ours.pt")
+        back = torch.load("ours.pt", weights_only=True)
+        assert list(sorted(back)) == list(sorted(tensors)), list(back)
+        for name, tensor in tensors.items():
+            assert back[name].dtype == tensor.dtype and torch.equal(back[name], tensor), (is_zip, name, back[name])
+
+
 def with_torch() -> None:
     import torch
 
+    both_forms_of_torch()
     torch.manual_seed(1)
     model = torch.nn.Sequential(torch.nn.Linear(64, 48), torch.nn.ReLU(), torch.nn.Linear(48, 32))
     # As it was drawn, no step taken: WT-MODEL-011, and not after a few steps.

@@ -3,6 +3,7 @@
  * Invariants that TrainCheck has learned, as they were published. They are imported and never
  * learned here, and traincheck.c judges them: this is how packs, sentences and findings name them.
  */
+#include "base/doc_write.h"
 #include "entry.h"
 #include "inspect/learn/relation.h"
 #include "traincheck.h"
@@ -33,7 +34,7 @@ static bool read_entry(struct wti_buf *out, struct wti_symbols *symbols, const s
 
 static const struct wti_publication publication = {
 	.read = read_entry,
-	.write = wti_tc_write_into,
+	.write = wti_doc_write,
 	.functions = wti_tc_functions,
 };
 

@@ -53,8 +53,6 @@ bool wti_tc_is_like(const struct wti_tc_value *value, const char *word, bool *re
 /* Small, and the same for equal values. */
 uint64_t wti_tc_hash(const struct wti_tc_value *value);
 /* A document as JSON. */
-struct wti_json;
 void wti_tc_write(struct wti_buf *out, const struct wti_doc *doc);
-void wti_tc_write_into(struct wti_json *json, const struct wti_doc *doc);
 
 #endif
