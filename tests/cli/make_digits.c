@@ -557,6 +557,37 @@ static void make_growing(void)
 	}
 }
 
+static void call_of(const char *callee, unsigned line, const double *in, const double *out,
+		    unsigned out_count)
+{
+	uint64_t call;
+
+	begin(callee, line, &call);
+	tensor("", call, 0, in, 3);
+	tensor("", call, -1, out, out_count);
+	end(callee);
+}
+
+/*
+ * The largest element of a residual: the same in all noisy runs, and one rounding larger in run 9,
+ * whose residual has no negative element. In run 8 it is no element of the residual.
+ */
+static void make_largest(void)
+{
+	const double unit = 0x1p-52, ones[3] = {1, 1, 1};
+	double scatter = (double)(mix(state++) % 1000) / 500 - 1;
+	double left[3] = {unit, run > 5 ? 0 : scatter * unit, 0}, size[3], largest;
+
+	left[0] *= run == 9 ? 2 : 1;
+	left[1] = run ? left[1] : -unit;
+	for (unsigned i = 0; i < 3; i++)
+		size[i] = fabs(left[i]);
+	largest = run == 8 ? 2 * unit : left[0];
+	call_of("subtract", 230, ones, left, 3);
+	call_of("absolute", 231, left, size, 3);
+	call_of("_wrapreduction", 232, size, &largest, 1);
+}
+
 /*
  * A library looks for the minimum of (x - 2/7)^2 + c, and returns a container: x and the value
  * there, which is nearly 0. The differences are those of an iteration, not of a sum.
@@ -662,6 +693,7 @@ static const struct {
 	{"version_shifted", make_version_shifted},
 	{"version_other", make_version_other},
 	{"growing", make_growing},
+	{"largest", make_largest},
 	{"minimum", make_minimum},
 	{"rounds", make_rounds},
 	{"attribute", make_attribute},

@@ -215,6 +215,13 @@ def versions() -> None:
     make("growing", [0, 9], "two")
     code, out, err = say("diff", "--json", "--tolerances", "g.json", "two/00", "two/09")
     check("an early value has the tolerance of early ones", code == 1 and json.loads(out)["values_outside"] == 1, out[:300])
+    make("largest")
+    say("digits", "--tolerances", "-o", "p.json", "largest")
+    make("largest", [0, 8, 9], "two")
+    for run, outside in (("09", []), ("08", ["program.py:232 _wrapreduction -1"])):
+        code, out, err = say("diff", "--json", "--tolerances", "p.json", "two/00", f"two/{run}")
+        check(f"what is picked out of a value may differ as that value may: {run}",
+              [row["value"] for row in json.loads(out)["tables"]["outside"]] == outside, out[:600])
 
 
 def compared() -> None:

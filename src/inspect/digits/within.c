@@ -116,8 +116,9 @@ static void show_outside(struct within *within, const struct place *place,
 	wt_table_number(within->outside, allowed->relative);
 }
 
+/* `inherited`: how far apart what it was made from is, where the call added nothing to that. */
 static void judge(struct within *within, const struct place places[2], const struct wti_sampled *a,
-		  const struct wti_sampled *b)
+		  const struct wti_sampled *b, double inherited)
 {
 	const struct wti_tolerance *allowed =
 		wti_tolerances_find_at(within->tolerances, places[0].key, places[0].occurrence);
@@ -135,7 +136,8 @@ static void judge(struct within *within, const struct place places[2], const str
 		return;
 	}
 	within->counts->compared++;
-	if (apart.absolute <= allowed->absolute || apart.relative <= allowed->relative)
+	if (apart.absolute <= fmax(allowed->absolute, inherited) ||
+	    apart.relative <= allowed->relative)
 		return;
 	within->counts->outside++;
 	show_outside(within, &places[0], &apart, allowed);
@@ -160,13 +162,25 @@ static void use_inputs(struct within *within, unsigned run, const struct wti_ite
 	}
 }
 
-static void note_made(struct within *within, unsigned run, const struct wti_item *item)
+/*
+ * What only passes a value on has not made it. Of calls of both runs, both have to: abs() passes a
+ * value without negative elements on, and makes another one.
+ */
+static bool is_passed_on(const struct wti_item *item, const struct wti_item *partner, size_t index)
+{
+	return wti_is_moved(item, &item->values[index]) &&
+	       (!partner || wti_is_moved(partner, &partner->values[index]));
+}
+
+/* `partner`: the call of the other run that corresponds, with as many values; NULL: there is none.
+ */
+static void note_made(struct within *within, unsigned run, const struct wti_item *item,
+		      const struct wti_item *partner)
 {
 	for (size_t i = 0; i < item->value_count; i++) {
 		const struct wti_sampled *value = &item->values[i];
 
-		/* What only passes a value on has not made it. */
-		if (value->position >= 0 || wti_is_moved(item, value))
+		if (value->position >= 0 || is_passed_on(item, partner, i))
 			continue;
 		wti_map_put(&within->versions[run].made, value->hash, within->calls);
 	}
@@ -177,7 +191,7 @@ static void take_alone(struct within *within, unsigned run, const struct wti_ite
 {
 	within->calls++;
 	use_inputs(within, run, item);
-	note_made(within, run, item);
+	note_made(within, run, item, NULL);
 	within->counts->alone += item->value_count > 0;
 	for (size_t i = 0; i < item->value_count; i++) {
 		const struct wti_sampled *value = &item->values[i];
@@ -229,6 +243,47 @@ static bool is_comparable(const struct within *within, const struct wti_item *a,
 	return true;
 }
 
+/* Every element of the output is one of an input, up to its sign. */
+static bool is_picked(const struct wti_item *item, const struct wti_sampled *output)
+{
+	for (size_t i = 0; i < output->filled; i++) {
+		bool is_found = false;
+
+		for (size_t k = 0; k < item->value_count && !is_found; k++) {
+			const struct wti_sampled *input = &item->values[k];
+
+			for (size_t j = 0; input->position >= 0 && j < input->filled; j++)
+				is_found |= fabs(input->reals[j]) == fabs(output->reals[i]);
+		}
+		if (!is_found)
+			return false;
+	}
+	return output->filled;
+}
+
+/*
+ * What is picked out of two values is no farther apart than they are, and they are judged
+ * themselves: the largest element of a residual may be the same in all noisy runs and one rounding
+ * of its parts away in the next.
+ */
+static double inherited_by(const struct wti_item *a, const struct wti_item *b, size_t index)
+{
+	double farthest = 0;
+
+	if (!a->is_call || a->values[index].position >= 0 ||
+	    a->values[index].hash == b->values[index].hash || !is_picked(a, &a->values[index]) ||
+	    !is_picked(b, &b->values[index]))
+		return 0;
+	for (size_t i = 0; i < a->value_count; i++) {
+		const struct wti_sampled *one = &a->values[i], *other = &b->values[i];
+		struct apart apart;
+
+		if (one->position >= 0 && is_alike(one, other) && apart_of(one, other, &apart))
+			farthest = fmax(farthest, apart.absolute);
+	}
+	return farthest;
+}
+
 static void take_both(struct within *within, const struct wti_item *a, const struct wti_item *b)
 {
 	const struct wti_item *const items[] = {a, b};
@@ -236,7 +291,7 @@ static void take_both(struct within *within, const struct wti_item *a, const str
 	within->calls++;
 	for (unsigned run = 0; run < 2; run++) {
 		use_inputs(within, run, items[run]);
-		note_made(within, run, items[run]);
+		note_made(within, run, items[run], items[!run]);
 	}
 	for (size_t i = 0; i < a->value_count; i++) {
 		struct place places[2];
@@ -244,7 +299,7 @@ static void take_both(struct within *within, const struct wti_item *a, const str
 		place_of(within, 0, a, &a->values[i], &places[0]);
 		place_of(within, 1, b, &b->values[i], &places[1]);
 		if (is_alike(&a->values[i], &b->values[i]))
-			judge(within, places, &a->values[i], &b->values[i]);
+			judge(within, places, &a->values[i], &b->values[i], inherited_by(a, b, i));
 	}
 }
 
@@ -326,7 +381,7 @@ static void compare_two(struct within *within, struct wti_unused_value *const re
 		places[run].occurrence = results[run]->occurrence;
 		places[run].step = results[run]->step;
 	}
-	judge(within, places, &results[0]->value, &results[1]->value);
+	judge(within, places, &results[0]->value, &results[1]->value, 0);
 }
 
 /* Compares those that are the nearest of each other; false: there are no more such pairs. */
