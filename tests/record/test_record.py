@@ -436,7 +436,7 @@ class Folder(Recording):
             shutil.rmtree(self.run_folder, ignore_errors=True)
             self.record("true", cwd=below)
             return self.described()["git"]  # type: ignore[return-value]
-        self.assertEqual(seen(), {"commit": git("rev-parse", "HEAD"), "dirty": False, "diff_hash": None})
+        self.assertEqual(seen(), {"commit": git("rev-parse", "HEAD"), "branch": git("symbolic-ref", "--short", "HEAD"), "dirty": False, "diff_hash": None})
         hashes = set()
         for text in ("two\n", "three\n", "two\n"):
             (self.folder / "file").write_text(text)
