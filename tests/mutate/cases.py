@@ -32,7 +32,7 @@ INVARIANTS_KEPT = 40
 STEPPED_GATE = '[[gate]]\ntype = "slower"\nmax = 0.05\nof = "run"\n'
 GOLDEN_GATE = '[[gate]]\ntype = "golden"\ngolden = "./golden.toml"\n'
 # How many of 100 cases are of each kind.
-SHARES = {"stream": 43, "amplified": 1, "runjson": 8, "pack": 8, "partial": 4, "golden": 6, "gate": 7, "setting": 4, "config": 4, "simulation": 2,
+SHARES = {"stream": 42, "amplified": 1, "runjson": 8, "pack": 8, "partial": 4, "golden": 6, "gate": 7, "setting": 4, "config": 4, "simulation": 2,
           "trace": 6, "invariants": 3, "model": 3, "manifest": 1, "dataset": 1}  # fmt: skip
 
 
