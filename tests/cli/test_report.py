@@ -119,6 +119,11 @@ class Report(Bench):
         return recorder
 
     @classmethod
+    def shown(cls, run: str) -> str:
+        return subprocess.run([WHEELTAP, "report", "--json", run], env=environment(WHEELTAP_HOME=str(cls.folder / "runs")), capture_output=True,
+                              text=True, timeout=PATIENCE, stdin=subprocess.DEVNULL).stdout
+
+    @classmethod
     def setUpClass(cls) -> None:
         super().setUpClass()
         for name, words, status in (("good", ["good", COUNT, SPIKE, BROKEN], 0), ("failed", ["fail"], 3)):
@@ -129,6 +134,7 @@ class Report(Bench):
         kill(pids[0])
         killed.wait(timeout=PATIENCE)
         cls.running = cls.start("running", "hang")
+        wait_for(lambda: "still running, " in cls.shown("running"))  # its steps have come to the trace
 
     @classmethod
     def below(cls, pid: int) -> list[int]:
@@ -143,7 +149,7 @@ class Report(Bench):
     def tearDownClass(cls) -> None:
         for pid in cls.below(cls.running.pid):
             if Path(f"/proc/{pid}/exe").resolve() == Path(PROGRAM):
-                subprocess.run(["kill", "-9", str(pid)], check=False)
+                kill(pid)
         cls.running.wait(timeout=PATIENCE)
         super().tearDownClass()
 
@@ -294,6 +300,8 @@ class OfTorch(Bench):
     def setUpClass(cls) -> None:
         if subprocess.run([PYTHON, "-c", "import torch"], capture_output=True).returncode:
             raise unittest.SkipTest(f"no torch for {PYTHON}")
+        if not (Path(WHEELTAP).resolve().parent / "python" / "inject" / "sitecustomize.py").exists():
+            raise unittest.SkipTest("this build has no agent for Python")
         super().setUpClass()
         (cls.folder / "train.py").write_text(TRAIN)
         for name, words, status in (("trained", [], 0), ("thrown", ["x"], 1)):

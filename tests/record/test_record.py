@@ -567,12 +567,12 @@ class Followed(Recording):
         self.assertNotIn(b"not followed", done.stderr)
 
     def test_others_beside_the_program_are_told(self) -> None:
-        script = f"sleep 0.5 & exec {programs.FAMILY} exec 3"
+        script = f"sleep 2 & exec {programs.FAMILY} exec 3"
         self.record(SH, "-c", script, options=("--wait",))
-        self.assertIn("sleep 0.5", self.not_followed())
+        self.assertIn("sleep 2", self.not_followed())
         shutil.rmtree(self.run_folder)
-        self.record(SH, "-c", f"sleep 0.5; {programs.FAMILY} exec 3; exit 0")
-        self.assertEqual(self.not_followed(), ["sleep 0.5"])
+        self.record(SH, "-c", f"sleep 2; {programs.FAMILY} exec 3; exit 0")
+        self.assertEqual(self.not_followed(), ["sleep 2"])
 
     def test_cleared_environment_is_told(self) -> None:
         done = self.record(SH, "-c", f"env -i {programs.TALKER} 20 0 1000 >/dev/null; exit 0")
