@@ -11,6 +11,7 @@ from enum import IntFlag
 
 __all__ = [
     "CallFlags",
+    "EdgeFlags",
     "MemberFlags",
     "OperatorEndFlags",
     "SignalFlags",
@@ -107,3 +108,9 @@ class SignalFlags(IntFlag):
     """Of a signal: `flags` of `signal`."""
 
     STOPPED = 1  # the thread has stopped for it; emitted besides its delivery
+
+
+class EdgeFlags(IntFlag):
+    """How the ends of an edge are to be read: `flags` of `edge`."""
+
+    BESIDE = 1  # from is an event that another agent emitted in the same process: its track and sequence number are those of that agent's stream

@@ -29,7 +29,7 @@ static void say_losses(struct wti_buf *out, const struct wti_record_outcome *out
 		return;
 	}
 	wti_textf(out, ", %s lost", wti_format_count(count, outcome->lost));
-	for (int reason = 0; reason <= WT_LOST_GAP; reason++) {
+	for (int reason = 0; reason <= WT_LOST_DEVICE; reason++) {
 		if (!outcome->lost_by[reason])
 			continue;
 		wti_textf(out, "%s%s %s", between,
@@ -287,7 +287,7 @@ static void say_json(struct wti_buf *out, const struct wti_record_outcome *outco
 	wti_json_u64(&json, outcome->lost);
 	wti_json_key(&json, "losses");
 	wti_json_object(&json);
-	for (int reason = 0; reason <= WT_LOST_GAP; reason++) {
+	for (int reason = 0; reason <= WT_LOST_DEVICE; reason++) {
 		if (!outcome->lost_by[reason])
 			continue;
 		wti_json_key(&json, kind->fields[0].enum_names[reason]);
