@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 
     from ._reader import Column as Column, TraceError as TraceError
     from ._judge import Finding as Finding, Verdict as Verdict
-    from .flags import (CallFlags as CallFlags, EdgeFlags as EdgeFlags, MemberFlags as MemberFlags,
-                        OperatorEndFlags as OperatorEndFlags,
+    from .flags import (CallFlags as CallFlags, MemberFlags as MemberFlags, OperatorEndFlags as OperatorEndFlags,
                         SignalFlags as SignalFlags, SpanFlags as SpanFlags, StateFlags as StateFlags,
                         SyscallFlags as SyscallFlags, TaskEndFlags as TaskEndFlags, TensorFlags as TensorFlags,
                         ThinnedFlags as ThinnedFlags)
@@ -181,7 +180,7 @@ def open(run: Union[str, os.PathLike[str]] = "latest") -> Run:
 def __getattr__(name: str) -> Any:
     """The types of the reader, when somebody asks for them: programs that are recorded do not load it."""
     places = {"Column": "_reader", "TraceError": "_reader", "Event": "run", "Run": "run", "Table": "table",
-              "Finding": "_judge", "Verdict": "_judge", "CallFlags": "flags", "EdgeFlags": "flags", "MemberFlags": "flags",
+              "Finding": "_judge", "Verdict": "_judge", "CallFlags": "flags", "MemberFlags": "flags",
               "OperatorEndFlags": "flags", "SignalFlags": "flags", "SpanFlags": "flags", "StateFlags": "flags",
               "SyscallFlags": "flags", "TaskEndFlags": "flags", "TensorFlags": "flags", "ThinnedFlags": "flags"}
     if name not in places:

@@ -11,7 +11,6 @@ from enum import IntFlag
 
 __all__ = [
     "CallFlags",
-    "EdgeFlags",
     "MemberFlags",
     "OperatorEndFlags",
     "SignalFlags",
@@ -118,9 +117,3 @@ class SpanFlags(IntFlag):
     OPERATOR = 2  # an operator of a framework: aten::mm
     ANNOTATION = 4  # a range that the user named
     PYTHON = 8  # a Python function
-
-
-class EdgeFlags(IntFlag):
-    """How the ends of an edge are to be read: `flags` of `edge`."""
-
-    BESIDE = 1  # from is an event that another agent emitted in the same process: its track and sequence number are those of that agent's stream
