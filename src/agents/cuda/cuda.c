@@ -3,10 +3,13 @@
  * The entrance of the agent, and what it asks of CUPTI. The driver calls InitializeInjection() when
  * the program initialises CUDA; whatever is missing, the program goes on as if we were not there.
  */
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <wheeltap/trace.h>
 
 #include "common/setting.h"
 
@@ -212,7 +215,10 @@ static void start(void)
 		atexit(at_exit);
 }
 
-__attribute__((visibility("default"))) int InitializeInjection(void)
+/* The driver finds it by this name. */
+__attribute__((visibility("default"))) int InitializeInjection(void);
+
+int InitializeInjection(void)
 {
 	static pthread_mutex_t once = PTHREAD_MUTEX_INITIALIZER;
 	static bool done;

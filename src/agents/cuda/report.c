@@ -286,7 +286,7 @@ static void object(struct wti_cuda_report *report, const struct wti_cuda_record 
 						   .device = record->device,
 						   .id = id,
 						   .parent = parent},
-		NULL);
+		"");
 	report->tally.emitted++;
 }
 

@@ -8,6 +8,8 @@
 #include <signal.h>
 #include <time.h>
 
+#include <wheeltap/trace.h>
+
 #include "emit.h"
 
 #include "cuda.h"
