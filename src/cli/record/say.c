@@ -215,6 +215,11 @@ static void say_next(struct wti_buf *out, const struct wti_record_outcome *outco
 	char buffer[PATH_MAX];
 	const char *path = short_path(outcome->folder, buffer);
 
+	if (outcome->device_note[0]) {
+		wti_buf_text(out, "wheeltap: ");
+		wti_printable(out, outcome->device_note, strlen(outcome->device_note));
+		wti_buf_byte(out, '\n');
+	}
 	if (outcome->python_why[0]) {
 		wti_buf_text(out, "wheeltap: no Python process joined: ");
 		wti_printable(out, outcome->python_why, strlen(outcome->python_why));
@@ -321,6 +326,8 @@ static void say_json(struct wti_buf *out, const struct wti_record_outcome *outco
 	wti_json_key(&json, "why");
 	wti_json_text(&json, outcome->python_why[0] ? outcome->python_why : NULL);
 	wti_json_object_end(&json);
+	wti_json_key(&json, "device_note");
+	wti_json_text(&json, outcome->device_note[0] ? outcome->device_note : NULL);
 	wti_json_key(&json, "duration_ns");
 	wti_json_u64(&json, outcome->duration_ns);
 	wti_json_key(&json, "recorder_cpu_ns");
