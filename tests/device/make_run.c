@@ -76,7 +76,8 @@ static void put_track(char **words, const char *line)
 {
 	struct wt_track t = {.id = (uint32_t)number(words[1]),
 			     .type = strcmp(words[2], "queue") ? WT_TRACK_THREAD : WT_TRACK_QUEUE,
-			     .tid = strcmp(words[2], "queue") ? 100 + (uint32_t)number(words[1]) : 0,
+			     .tid = strcmp(words[2], "queue") ? 100 + (uint32_t)number(words[1])
+							      : 0,
 			     .device = (uint32_t)number(words[3]),
 			     .name = words[4],
 			     .name_bytes = strlen(words[4])};
@@ -101,7 +102,8 @@ static void put_op(char **words, const char *line)
 static void put_call(char **words, const char *line)
 {
 	uint64_t v[WT_FIELDS_MAX] = {0};
-	struct wt_site site = {.file = (uint32_t)name(words[4]), .line = (uint32_t)number(words[5])};
+	struct wt_site site = {.file = (uint32_t)name(words[4]),
+			       .line = (uint32_t)number(words[5])};
 	char key[512];
 	uint64_t *slot;
 

@@ -4,7 +4,7 @@
  * ran at once; how much of the communication is hidden behind computing.
  */
 #include "device.h"
-#include "intervals.h"
+#include "covers.h"
 
 #include "base/buf.h"
 #include "base/err.h"
@@ -17,8 +17,8 @@ struct sums {
 	uint64_t combined_ns[1u << SETS]; /* by combination of types */
 };
 
-static int gather(const struct wti_work *work, uint32_t unit, struct wti_intervals sets[],
-		  struct wti_intervals *all)
+static int gather(const struct wti_work *work, uint32_t unit, struct wti_covers sets[],
+		  struct wti_covers *all)
 {
 	for (size_t q = 0; q < work->queue_count; q++) {
 		const struct wti_work_queue *queue = &work->queues[q];
@@ -29,10 +29,10 @@ static int gather(const struct wti_work *work, uint32_t unit, struct wti_interva
 
 			if (!wti_work_is_row(work, op))
 				continue;
-			if (wti_intervals_add(all, op->start_ns, op->end_ns))
+			if (wti_covers_add(all, op->start_ns, op->end_ns))
 				return WT_E_NOMEM;
 			if (op->type < SETS)
-				r = wti_intervals_add(&sets[op->type], op->start_ns, op->end_ns);
+				r = wti_covers_add(&sets[op->type], op->start_ns, op->end_ns);
 			if (r)
 				return r;
 		}
@@ -42,22 +42,22 @@ static int gather(const struct wti_work *work, uint32_t unit, struct wti_interva
 
 static int sum_up(const struct wti_work *work, uint32_t unit, struct sums *sums, struct wt_err *err)
 {
-	struct wti_intervals sets[SETS] = {0}, all = {0};
+	struct wti_covers sets[SETS] = {0}, all = {0};
 	int r = gather(work, unit, sets, &all);
 
 	*sums = (struct sums){0};
 	if (!r) {
-		wti_intervals_merge(&all);
+		wti_covers_merge(&all);
 		for (unsigned i = 0; i < SETS; i++)
-			wti_intervals_merge(&sets[i]);
-		sums->busy_ns = wti_intervals_length(&all);
+			wti_covers_merge(&sets[i]);
+		sums->busy_ns = wti_covers_length(&all);
 		sums->from_ns = all.count ? all.items[0].from_ns : 0;
 		sums->to_ns = all.count ? all.items[all.count - 1].to_ns : 0;
-		wti_intervals_overlap(sets, SETS, sums->combined_ns);
+		wti_covers_overlap(sets, SETS, sums->combined_ns);
 	}
-	wti_intervals_release(&all);
+	wti_covers_release(&all);
 	for (unsigned i = 0; i < SETS; i++)
-		wti_intervals_release(&sets[i]);
+		wti_covers_release(&sets[i]);
 	return r ? wti_err(err, r, "out of memory for intervals") : 0;
 }
 

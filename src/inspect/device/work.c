@@ -16,10 +16,6 @@
 #define QUEUES_MAX UINT16_MAX
 #define THREADS_MAX UINT16_MAX
 #define SITES_MAX (1u << 22)
-/* Bits of span_begin.flags. */
-#define WTI_SPAN_RUNTIME 1u
-#define WTI_SPAN_OPERATOR 2u
-#define WTI_SPAN_PYTHON 8u
 #define STEP_RANGE "ProfilerStep#" /* how PyTorch's profiler calls a step */
 
 /* What the tag of an open span is, in its upper half. */
@@ -366,9 +362,9 @@ static uint8_t flags_of(const struct wt_event *event)
 	if (event->kind->number == WT_KIND_OPERATOR_BEGIN)
 		return WTI_WORK_OPERATOR;
 	flags = wt_event_u64(event, WT_SPAN_BEGIN_FIELD_FLAGS);
-	if (flags & WTI_SPAN_RUNTIME)
+	if (flags & WT_SPAN_RUNTIME)
 		return WTI_WORK_RUNTIME;
-	return flags & WTI_SPAN_OPERATOR ? WTI_WORK_OPERATOR : WTI_WORK_ANNOTATION;
+	return flags & WT_SPAN_OPERATOR ? WTI_WORK_OPERATOR : WTI_WORK_ANNOTATION;
 }
 
 static int span_begin(struct wti_work *work, const struct wt_event *event, struct wt_err *err)
@@ -383,7 +379,7 @@ static int span_begin(struct wti_work *work, const struct wt_event *event, struc
 			TAG_AGENT | (uint32_t)wt_event_u64(event, WT_CALL_BEGIN_FIELD_SITE), err);
 	name = wti_symbol_of(&work->symbols, event, WT_SPAN_BEGIN_FIELD_NAME);
 	if (event->kind->number == WT_KIND_SPAN_BEGIN &&
-	    wt_event_u64(event, WT_SPAN_BEGIN_FIELD_FLAGS) & WTI_SPAN_PYTHON)
+	    wt_event_u64(event, WT_SPAN_BEGIN_FIELD_FLAGS) & WT_SPAN_PYTHON)
 		return wti_spans_begin(&work->spans, event, TAG_PYTHON | name, err);
 	flags = flags_of(event);
 	r = keep_agent_call(work, event, err);

@@ -165,6 +165,9 @@ int wti_work_event(struct wti_work *work, const struct wt_event *event, struct w
 /* Everything was seen: joins and sorts. */
 int wti_work_finish(struct wti_work *work, struct wt_err *err);
 
+/* A part of it: devices by rank and number, queues by device and track. */
+int wti_work_order(struct wti_work *work, struct wt_err *err);
+
 /* After wti_work_finish(): index plus one of an operation, 0: there is none. */
 uint32_t wti_work_find(const struct wti_work *work, uint32_t stream, uint64_t correlation);
 /* The call that launched it, or NULL. */

@@ -174,7 +174,8 @@ uint32_t wti_work_find(const struct wti_work *work, uint32_t stream, uint64_t co
 	return 0;
 }
 
-/* ---- Order ----------------------------------------------------------------------------------- */
+/* ---- Operations by queue
+ * ----------------------------------------------------------------------------------- */
 
 static int by_start(const void *a, const void *b)
 {
@@ -286,9 +287,9 @@ int wti_work_finish(struct wti_work *work, struct wt_err *err)
 	int r;
 
 	finish_calls(work);
-	for (size_t i = 0; i < work->unit_count; i++)
-		work->units[i].rank = wti_steps_scope(&work->steps, work->units[i].stream, 0).rank;
-	r = join_launches(work, err);
+	r = wti_work_order(work, err);
+	if (!r)
+		r = join_launches(work, err);
 	if (!r)
 		r = sort_ops(work, err);
 	if (!r)

@@ -1,35 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sorting and one sweep. */
-#include "intervals.h"
+#include "covers.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/grow.h"
 
-void wti_intervals_release(struct wti_intervals *set)
+void wti_covers_release(struct wti_covers *set)
 {
 	free(set->items);
-	*set = (struct wti_intervals){0};
+	*set = (struct wti_covers){0};
 }
 
-int wti_intervals_add(struct wti_intervals *set, int64_t from_ns, int64_t to_ns)
+int wti_covers_add(struct wti_covers *set, int64_t from_ns, int64_t to_ns)
 {
 	int r = wti_grow(&set->items, set->count + 1, &set->capacity, WTI_NO_CEILING);
 
 	if (!r)
-		set->items[set->count++] = (struct wti_interval){from_ns, to_ns};
+		set->items[set->count++] = (struct wti_cover){from_ns, to_ns};
 	return r;
 }
 
 static int by_from(const void *a, const void *b)
 {
-	const struct wti_interval *x = a, *y = b;
+	const struct wti_cover *x = a, *y = b;
 
 	return x->from_ns < y->from_ns ? -1 : x->from_ns > y->from_ns;
 }
 
-static void sort(struct wti_intervals *set)
+static void sort(struct wti_covers *set)
 {
 	for (size_t i = 1; i < set->count; i++) {
 		if (set->items[i - 1].from_ns <= set->items[i].from_ns)
@@ -39,13 +39,13 @@ static void sort(struct wti_intervals *set)
 	}
 }
 
-void wti_intervals_merge(struct wti_intervals *set)
+void wti_covers_merge(struct wti_covers *set)
 {
 	size_t kept = 0;
 
 	sort(set);
 	for (size_t i = 0; i < set->count; i++) {
-		struct wti_interval next = set->items[i];
+		struct wti_cover next = set->items[i];
 
 		if (kept && next.from_ns <= set->items[kept - 1].to_ns) {
 			if (next.to_ns > set->items[kept - 1].to_ns)
@@ -57,7 +57,7 @@ void wti_intervals_merge(struct wti_intervals *set)
 	set->count = kept;
 }
 
-uint64_t wti_intervals_length(const struct wti_intervals *set)
+uint64_t wti_covers_length(const struct wti_covers *set)
 {
 	uint64_t sum = 0;
 
@@ -67,13 +67,13 @@ uint64_t wti_intervals_length(const struct wti_intervals *set)
 }
 
 /* The next moment at which one of the sets changes. */
-static int64_t next_change(const struct wti_intervals sets[], unsigned count, const size_t at[],
+static int64_t next_change(const struct wti_covers sets[], unsigned count, const size_t at[],
 			   unsigned open)
 {
 	int64_t next = INT64_MAX;
 
 	for (unsigned i = 0; i < count; i++) {
-		const struct wti_interval *item = &sets[i].items[at[i]];
+		const struct wti_cover *item = &sets[i].items[at[i]];
 		int64_t ns;
 
 		if (at[i] >= sets[i].count)
@@ -84,9 +84,9 @@ static int64_t next_change(const struct wti_intervals sets[], unsigned count, co
 	return next;
 }
 
-void wti_intervals_overlap(const struct wti_intervals sets[], unsigned count, uint64_t *ret_ns)
+void wti_covers_overlap(const struct wti_covers sets[], unsigned count, uint64_t *ret_ns)
 {
-	size_t at[WTI_INTERVAL_SETS] = {0};
+	size_t at[WTI_COVER_SETS] = {0};
 	unsigned open = 0;
 	int64_t now = 0;
 
