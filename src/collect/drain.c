@@ -191,8 +191,7 @@ static void emit_reported(struct wti_drain *drain, struct wti_process *process,
 
 static bool reports_loss(const struct wti_record *record)
 {
-	return record->kind == WT_KIND_LOST &&
-	       record->units * 8u >= sizeof(struct wti_record_lost);
+	return record->kind == WT_KIND_LOST && record->units * 8u >= sizeof(struct wti_record_lost);
 }
 
 /* The first word of an agent about what it cannot record is what the user is shown. */

@@ -2,8 +2,9 @@
 /*
  * Knows the messages of protocol.h. A process is believed to be the one at the other end of the
  * socket, whatever number it says it has. A second hello of the same process comes from a program
- * that it has become by exec, or from another agent in the same program, as the image tells. Children have their parent's end as well, and may send us one of
- * their own through it: that a connection lasts does not say that its process does.
+ * that it has become by exec, or from another agent in the same program, as the image tells.
+ * Children have their parent's end as well, and may send us one of their own through it: that a
+ * connection lasts does not say that its process does.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads a run and prints what the stand-in prints of itself: the same lines if nothing is missing and
- * nothing was added. */
+/* Reads a run and prints what the stand-in prints of itself: the same lines if nothing is missing
+ * and nothing was added. */
 #include "standin.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include <wheeltap/trace.h>
 
 static const uint32_t op_of[] = {
-	[WT_OP_KERNEL] = STANDIN_KERNEL, [WT_OP_COPY] = STANDIN_COPY, [WT_OP_FILL] = STANDIN_FILL,
+	[WT_OP_KERNEL] = STANDIN_KERNEL, [WT_OP_COPY] = STANDIN_COPY,   [WT_OP_FILL] = STANDIN_FILL,
 	[WT_OP_SYNC] = STANDIN_SYNC,     [WT_OP_ALLOC] = STANDIN_ALLOC, [WT_OP_FREE] = STANDIN_FREE,
 	[WT_OP_RECORD] = STANDIN_RECORD, [WT_OP_WAIT] = STANDIN_WAIT,
 };
@@ -23,12 +23,14 @@ static void device_op(const struct wt_event *event)
 {
 	const uint32_t op = (uint32_t)wt_event_u64(event, WT_DEVICE_OP_FIELD_OP);
 	const uint64_t correlation = wt_event_u64(event, WT_DEVICE_OP_FIELD_CORRELATION);
+	uint32_t device = (uint32_t)wt_event_u64(event, WT_DEVICE_OP_FIELD_DEVICE);
 
 	if (op >= sizeof(op_of) / sizeof(op_of[0]))
 		return;
 	seen.ops[op_of[op]]++;
-	seen.sum += standin_mix(op_of[op], (uint32_t)correlation,
-				(uint32_t)wt_event_u64(event, WT_DEVICE_OP_FIELD_DEVICE),
+	if (op == WT_OP_SYNC || op == WT_OP_WAIT)
+		device = 0; /* their records have none */
+	seen.sum += standin_mix(op_of[op], (uint32_t)correlation, device,
 				wt_event_u64(event, WT_DEVICE_OP_FIELD_STARTED),
 				wt_event_u64(event, WT_DEVICE_OP_FIELD_ENDED),
 				wt_event_u64(event, WT_DEVICE_OP_FIELD_BYTES));

@@ -511,12 +511,12 @@ static const struct {
 	uint32_t cbid;
 	const char *name;
 } calls[] = {
-	{2, 16, "cudaGetDevice"},         {2, CBID_LAUNCH, "cudaLaunchKernel"},
-	{2, 41, "cudaMemcpyAsync"},       {2, 151, "cudaMemcpyPeerAsync"},
-	{2, 51, "cudaMemsetAsync"},       {2, 135, "cudaEventRecord"},
-	{2, 147, "cudaStreamWaitEvent"},  {2, 131, "cudaStreamSynchronize"},
-	{2, 20, "cudaMalloc"},            {2, 22, "cudaFree"},
-	{2, 311, "cudaGraphLaunch"},      {1, 307, "cuLaunchKernel"},
+	{2, 16, "cudaGetDevice"},        {2, CBID_LAUNCH, "cudaLaunchKernel"},
+	{2, 41, "cudaMemcpyAsync"},      {2, 151, "cudaMemcpyPeerAsync"},
+	{2, 51, "cudaMemsetAsync"},      {2, 135, "cudaEventRecord"},
+	{2, 147, "cudaStreamWaitEvent"}, {2, 131, "cudaStreamSynchronize"},
+	{2, 20, "cudaMalloc"},           {2, 22, "cudaFree"},
+	{2, 311, "cudaGraphLaunch"},     {1, 307, "cuLaunchKernel"},
 };
 
 STANDIN int cuptiGetCallbackName(int domain, uint32_t cbid, const char **name);
@@ -679,49 +679,81 @@ static void submit_op(int op, uint32_t device, uint32_t stream, uint32_t correla
 		submit_kernel(device, stream, correlation, kernel, 0, 0);
 		return;
 	case STANDIN_COPY:
-		submit(device, &(struct copy){.kind = 1, .type = 1, .from = 2, .to = 3,
-					      .bytes = 4096u + correlation, .start = start,
-					      .end = end, .device = device, .context = context,
-					      .stream = stream, .correlation = correlation});
+		submit(device, &(struct copy){.kind = 1,
+					      .type = 1,
+					      .from = 2,
+					      .to = 3,
+					      .bytes = 4096u + correlation,
+					      .start = start,
+					      .end = end,
+					      .device = device,
+					      .context = context,
+					      .stream = stream,
+					      .correlation = correlation});
 		return;
 	case STANDIN_COPY_PEER:
-		submit(device, &(struct copy_peer){.kind = 22, .type = 10, .from = 3, .to = 3,
-						   .bytes = 8192u + correlation, .start = start,
-						   .end = end, .device = device,
-						   .context = context, .stream = stream,
+		submit(device, &(struct copy_peer){.kind = 22,
+						   .type = 10,
+						   .from = 3,
+						   .to = 3,
+						   .bytes = 8192u + correlation,
+						   .start = start,
+						   .end = end,
+						   .device = device,
+						   .context = context,
+						   .stream = stream,
 						   .to_device = 1 - device % 2,
 						   .correlation = correlation});
 		return;
 	case STANDIN_FILL:
-		submit(device, &(struct fill){.kind = 2, .bytes = 256u + correlation,
-					      .start = start, .end = end, .device = device,
-					      .context = context, .stream = stream, .memory = 3,
+		submit(device, &(struct fill){.kind = 2,
+					      .bytes = 256u + correlation,
+					      .start = start,
+					      .end = end,
+					      .device = device,
+					      .context = context,
+					      .stream = stream,
+					      .memory = 3,
 					      .correlation = correlation});
 		return;
 	case STANDIN_RECORD:
-		submit(device, &(struct event){.kind = 36, .correlation = correlation,
-					       .context = context, .stream = stream, .event = stream,
-					       .device = device, .time = start});
+		submit(device, &(struct event){.kind = 36,
+					       .correlation = correlation,
+					       .context = context,
+					       .stream = stream,
+					       .event = stream,
+					       .device = device,
+					       .time = start});
 		return;
 	case STANDIN_WAIT:
 	case STANDIN_SYNC:
-		submit(device, &(struct sync){.kind = 38, .type = op == STANDIN_WAIT ? 2 : 3,
-					      .start = start, .end = end,
-					      .correlation = correlation, .context = context,
-					      .stream = stream, .event = stream});
+		submit(device, &(struct sync){.kind = 38,
+					      .type = op == STANDIN_WAIT ? 2 : 3,
+					      .start = start,
+					      .end = end,
+					      .correlation = correlation,
+					      .context = context,
+					      .stream = stream,
+					      .event = stream});
 		return;
 	default:
-		submit(device, &(struct memory){.kind = 49, .type = op == STANDIN_ALLOC ? 1 : 2,
-						.memory = 3, .correlation = correlation,
+		submit(device, &(struct memory){.kind = 49,
+						.type = op == STANDIN_ALLOC ? 1 : 2,
+						.memory = 3,
+						.correlation = correlation,
 						.address = 0x7000000000u + correlation,
-						.bytes = 1024, .time = start, .device = device,
-						.context = context, .stream = 0xffffffffu});
+						.bytes = 1024,
+						.time = start,
+						.device = device,
+						.context = context,
+						.stream = 0xffffffffu});
 	}
 }
 
 STANDIN uint32_t standin_run(int op, uint32_t device, uint32_t stream, const char *kernel)
 {
-	static const uint32_t cbids[STANDIN_OPS] = {CBID_LAUNCH, 41, 151, 51, 135, 147, 131, 20, 22};
+	static const uint32_t cbids[STANDIN_OPS] = {CBID_LAUNCH, 41,  151, 51, 135,
+						    147,         131, 20,  22};
 	struct callback_data data;
 	const uint64_t start = now();
 	const uint32_t correlation = enter_call(cbids[op], &data);
@@ -757,9 +789,14 @@ STANDIN void standin_question(void)
 
 static void submit_marker(uint32_t flags, uint32_t id, const char *name)
 {
-	submit(0, &(struct marker){.kind = 12, .flags = flags, .time = now(), .id = id,
-				   .object_kind = 2, .process = (uint32_t)getpid(),
-				   .thread = (uint32_t)syscall(SYS_gettid), .name = name});
+	submit(0, &(struct marker){.kind = 12,
+				   .flags = flags,
+				   .time = now(),
+				   .id = id,
+				   .object_kind = 2,
+				   .process = (uint32_t)getpid(),
+				   .thread = (uint32_t)syscall(SYS_gettid),
+				   .name = name});
 }
 
 STANDIN void standin_range(const char *name)
@@ -798,8 +835,9 @@ STANDIN void standin_finish(void)
 		for (size_t j = 0; j < sizeof(all) / sizeof(uint64_t); j++)
 			((uint64_t *)&all)[j] += ((const uint64_t *)one)[j];
 	}
-	fprintf(file, "made %lu\ndelivered %lu\ndropped %lu\nnodes %lu\nsum %lu\ncalls %lu\n"
-		      "ranges %lu\nexternals %lu\napi %lu\nunknown %lu\n",
+	fprintf(file,
+		"made %lu\ndelivered %lu\ndropped %lu\nnodes %lu\nsum %lu\ncalls %lu\n"
+		"ranges %lu\nexternals %lu\napi %lu\nunknown %lu\n",
 		all.made, all.delivered, all.dropped, all.nodes, all.sum,
 		atomic_load(&standin.calls), atomic_load(&standin.ranges), all.externals,
 		all.api_records, all.unknown);

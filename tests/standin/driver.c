@@ -22,7 +22,8 @@ static void *work(void *cookie)
 
 		standin_range("step");
 		for (int op = STANDIN_KERNEL; op < STANDIN_OPS; op++)
-			standin_run(op, device, stream, i % 3 ? "matmul" : "void add<float, 4>(float*)");
+			standin_run(op, device, stream,
+				    i % 3 ? "matmul" : "void add<float, 4>(float*)");
 		standin_run(STANDIN_KERNEL, device, stream, "softmax");
 		standin_graph(device, stream, 3, GRAPH_NODES);
 		standin_question();

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A stand-in for a CUDA driver and libcupti, for machines without a GPU. Programs call the functions
- * below instead of CUDA's; they load the injection library as the driver does, call back, fill
- * activity buffers on threads of their own, and count what they made. Written from the documented
- * behaviour of CUPTI alone: it shares no code and no table with the agent.
+ * A stand-in for a CUDA driver and libcupti, for machines without a GPU. Programs call the
+ * functions below instead of CUDA's; they load the injection library as the driver does, call back,
+ * fill activity buffers on threads of their own, and count what they made. Written from the
+ * documented behaviour of CUPTI alone: it shares no code and no table with the agent.
  *
- * Variables: STANDIN_TAKEN=1: another subscriber is there (error 39). STANDIN_DROP=N: each N-th time
- * that a buffer is full, 1000 records are dropped. STANDIN_VERSION=N. STANDIN_TRUTH=FILE: at the end
- * what was made is written there.
+ * Variables: STANDIN_TAKEN=1: another subscriber is there (error 39). STANDIN_DROP=N: each N-th
+ * time that a buffer is full, 1000 records are dropped. STANDIN_VERSION=N. STANDIN_TRUTH=FILE: at
+ * the end what was made is written there.
  */
 #ifndef WTI_TESTS_STANDIN_H
 #define WTI_TESTS_STANDIN_H

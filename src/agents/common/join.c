@@ -188,7 +188,8 @@ void wti_leave_inherited(void)
 	wti_agent.socket = -1;
 }
 
-/* From the random bytes that the kernel gives a program at each exec; they cannot be had from it. */
+/* From the random bytes that the kernel gives a program at each exec; they cannot be had from it.
+ */
 static uint32_t image_of_program(void)
 {
 	const uint8_t *random = (const uint8_t *)getauxval(AT_RANDOM);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Knows how the lines of the settings file are written. */
 #include "setting.h"
 
 #include <string.h>

@@ -11,41 +11,53 @@ struct field {
 };
 
 /* A place of 4 bytes, of 8, or of another width that is widened to 4. */
-#define F4(place, member) {place, 4, offsetof(struct wti_cuda_record, member)}
-#define F8(place, member) {place, 8, offsetof(struct wti_cuda_record, member)}
-#define F1(place, member) {place, 1, offsetof(struct wti_cuda_record, member)}
-#define F2(place, member) {place, 2, offsetof(struct wti_cuda_record, member)}
+#define F4(place, member)                                                                          \
+	{                                                                                          \
+		place, 4, offsetof(struct wti_cuda_record, member)                                 \
+	}
+#define F8(place, member)                                                                          \
+	{                                                                                          \
+		place, 8, offsetof(struct wti_cuda_record, member)                                 \
+	}
+#define F1(place, member)                                                                          \
+	{                                                                                          \
+		place, 1, offsetof(struct wti_cuda_record, member)                                 \
+	}
+#define F2(place, member)                                                                          \
+	{                                                                                          \
+		place, 2, offsetof(struct wti_cuda_record, member)                                 \
+	}
 
 static const struct field of_kernel[] = {
-	F8(16, start),    F8(24, end),     F4(40, device),   F4(44, context),  F4(48, stream),
-	F4(52, grid[0]),  F4(56, grid[1]), F4(60, grid[2]),  F4(64, block[0]), F4(68, block[1]),
-	F4(72, block[2]), F8(104, name),   F8(120, queued),  F8(128, submitted),
-	F8(144, node),    F4(156, graph),  F4(92, correlation),
+	F8(16, start),       F8(24, end),        F4(40, device),   F4(44, context),
+	F4(48, stream),      F4(52, grid[0]),    F4(56, grid[1]),  F4(60, grid[2]),
+	F4(64, block[0]),    F4(68, block[1]),   F4(72, block[2]), F8(104, name),
+	F8(120, queued),     F8(128, submitted), F8(144, node),    F4(156, graph),
+	F4(92, correlation),
 };
 static const struct field of_memcpy[] = {
-	F1(4, what),     F1(5, from_memory), F1(6, to_memory),    F8(8, bytes), F8(16, start),
-	F8(24, end),     F4(32, device),     F4(36, context),     F4(40, stream),
-	F4(44, correlation), F8(64, node),   F4(72, graph),
+	F1(4, what),    F1(5, from_memory),  F1(6, to_memory), F8(8, bytes),
+	F8(16, start),  F8(24, end),         F4(32, device),   F4(36, context),
+	F4(40, stream), F4(44, correlation), F8(64, node),     F4(72, graph),
 };
 static const struct field of_memcpy2[] = {
-	F1(4, what),     F1(5, from_memory), F1(6, to_memory),    F8(8, bytes), F8(16, start),
-	F8(24, end),     F4(32, device),     F4(36, context),     F4(40, stream),
-	F4(60, correlation), F8(72, node),   F4(80, graph),
+	F1(4, what),    F1(5, from_memory),  F1(6, to_memory), F8(8, bytes),
+	F8(16, start),  F8(24, end),         F4(32, device),   F4(36, context),
+	F4(40, stream), F4(60, correlation), F8(72, node),     F4(80, graph),
 };
 static const struct field of_memset[] = {
-	F8(8, bytes),    F8(16, start),  F8(24, end),         F4(32, device),     F4(36, context),
-	F4(40, stream),  F4(44, correlation), F2(50, to_memory), F8(64, node),    F4(72, graph),
+	F8(8, bytes),   F8(16, start),       F8(24, end),       F4(32, device), F4(36, context),
+	F4(40, stream), F4(44, correlation), F2(50, to_memory), F8(64, node),   F4(72, graph),
 };
 static const struct field of_api[] = {
-	F4(4, what),    F8(8, start),         F8(16, end),
-	F4(28, thread), F4(32, correlation),  F4(36, status),
+	F4(4, what), F8(8, start), F8(16, end), F4(28, thread), F4(32, correlation), F4(36, status),
 };
 static const struct field of_synchronization[] = {
-	F4(4, what),    F8(8, start),   F8(16, end),     F4(24, correlation), F4(28, context),
+	F4(4, what),    F8(8, start),   F8(16, end),      F4(24, correlation), F4(28, context),
 	F4(32, stream), F4(36, object), F8(40, external), F4(48, status),
 };
 static const struct field of_event[] = {
-	F4(4, correlation), F4(8, context), F4(12, stream), F4(16, object),
+	F4(4, correlation), F4(8, context), F4(12, stream),   F4(16, object),
 	F4(24, device),     F8(40, start),  F8(48, external),
 };
 static const struct field of_external[] = {F4(4, object), F8(8, external), F4(16, correlation)};
@@ -57,17 +69,18 @@ static const struct field of_marker[] = {
 };
 static const struct field of_marker_data[] = {F4(4, what), F4(8, object)};
 static const struct field of_memory[] = {
-	F4(4, to_memory), F8(16, bytes), F8(24, start), F8(32, end), F4(60, device), F4(64, context),
+	F4(4, to_memory), F8(16, bytes),  F8(24, start),
+	F8(32, end),      F4(60, device), F4(64, context),
 };
 static const struct field of_memory2[] = {
-	F4(4, what),   F4(8, to_memory), F4(12, correlation), F8(24, bytes), F8(32, start),
-	F4(52, device), F4(56, context), F4(60, stream),
+	F4(4, what),   F4(8, to_memory), F4(12, correlation), F8(24, bytes),
+	F8(32, start), F4(52, device),   F4(56, context),     F4(60, stream),
 };
 static const struct field of_pool[] = {
 	F4(4, what), F4(12, correlation), F4(20, device), F8(40, bytes), F8(56, start),
 };
 static const struct field of_graph[] = {
-	F4(4, correlation), F8(8, start),    F8(16, end),   F4(24, device),
+	F4(4, correlation), F8(8, start),    F8(16, end),    F4(24, device),
 	F4(28, graph),      F4(32, context), F4(36, stream),
 };
 static const struct field of_stream[] = {F4(4, context), F4(8, stream), F4(16, what),
@@ -76,11 +89,14 @@ static const struct field of_context[] = {F4(4, context), F4(8, device), F2(12, 
 static const struct field of_device[] = {F4(112, device), F8(136, name)};
 static const struct field of_name[] = {F4(4, object), F4(8, what), F8(24, name)};
 static const struct field of_jit[] = {
-	F4(4, object), F4(8, what),         F4(12, device),  F8(16, start),
+	F4(4, object), F4(8, what),         F4(12, device), F8(16, start),
 	F8(24, end),   F4(32, correlation), F4(68, thread),
 };
 
-#define LAYOUT(fields, least) {fields, sizeof(fields) / sizeof(fields[0]), least}
+#define LAYOUT(fields, least)                                                                      \
+	{                                                                                          \
+		fields, sizeof(fields) / sizeof(fields[0]), least                                  \
+	}
 /* `least`: of CUPTI 11.0; what is shorter is no such record. */
 static const struct {
 	const struct field *fields;
@@ -150,21 +166,22 @@ bool wti_cuda_decode(const uint8_t *at, size_t bytes, struct wti_cuda_record *re
 
 enum { VERSION_FIRST = 17, VERSION_LAST = 130001 };
 
-/* From this version on; rows of a kind stand in order. Measured with cuptiActivityGetNextRecord(). */
+/* From this version on; rows of a kind stand in order. Measured with cuptiActivityGetNextRecord().
+ */
 static const struct {
 	uint8_t kind;
 	uint32_t version;
 	uint16_t bytes;
 } lengths[] = {
-	{1, 17, 88},      {1, 26, 96},   {2, 17, 88},       {3, 17, 176},   {3, 18, 200},
-	{3, 19, 208},     {3, 130001, 216}, {4, 17, 40},    {5, 17, 40},    {8, 17, 176},
-	{8, 20, 184},     {9, 17, 16},   {9, 22, 24},       {9, 23, 32},    {10, 17, 176},
-	{10, 18, 200},    {10, 19, 208}, {10, 130001, 216}, {11, 17, 32},   {12, 17, 56},
-	{13, 17, 32},     {13, 130001, 40}, {17, 17, 40},   {17, 21, 48},   {17, 22, 56},
-	{22, 17, 96},     {36, 17, 24},  {36, 26, 56},      {37, 17, 24},   {38, 17, 40},
-	{38, 26, 56},     {39, 17, 24},  {45, 17, 80},      {48, 17, 40},   {49, 17, 120},
-	{49, 24, 128},    {50, 17, 72},  {50, 130001, 80},  {51, 17, 48},   {51, 21, 56},
-	{52, 18, 64},     {52, 22, 72},
+	{1, 17, 88},   {1, 26, 96},      {2, 17, 88},       {3, 17, 176}, {3, 18, 200},
+	{3, 19, 208},  {3, 130001, 216}, {4, 17, 40},       {5, 17, 40},  {8, 17, 176},
+	{8, 20, 184},  {9, 17, 16},      {9, 22, 24},       {9, 23, 32},  {10, 17, 176},
+	{10, 18, 200}, {10, 19, 208},    {10, 130001, 216}, {11, 17, 32}, {12, 17, 56},
+	{13, 17, 32},  {13, 130001, 40}, {17, 17, 40},      {17, 21, 48}, {17, 22, 56},
+	{22, 17, 96},  {36, 17, 24},     {36, 26, 56},      {37, 17, 24}, {38, 17, 40},
+	{38, 26, 56},  {39, 17, 24},     {45, 17, 80},      {48, 17, 40}, {49, 17, 120},
+	{49, 24, 128}, {50, 17, 72},     {50, 130001, 80},  {51, 17, 48}, {51, 21, 56},
+	{52, 18, 64},  {52, 22, 72},
 };
 
 bool wti_cuda_version_is_known(uint32_t version)

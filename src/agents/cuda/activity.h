@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Records of CUPTI's activity buffers. Knows their kinds, where their fields are and how long they
- * are in which version; hides the layouts behind one struct. Uses nothing of NVIDIA's and nothing of
- * an agent: the buffers may come from anywhere, and are not trusted.
+ * are in which version; hides the layouts behind one struct. Uses nothing of NVIDIA's and nothing
+ * of an agent: the buffers may come from anywhere, and are not trusted.
  *
  * Fields never moved between CUPTI 11 and 13: newer records are longer. So a field is there if the
  * record is long enough for it, and the length comes from whoever walks the buffer.
@@ -70,8 +70,8 @@ struct wti_cuda_record {
 };
 
 /*
- * Reads one record of at most `bytes`. False: it is of a kind that is not known, or shorter than the
- * fields that make it one.
+ * Reads one record of at most `bytes`. False: it is of a kind that is not known, or shorter than
+ * the fields that make it one.
  */
 bool wti_cuda_decode(const uint8_t *at, size_t bytes, struct wti_cuda_record *ret);
 

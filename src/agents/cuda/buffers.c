@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Two lists; memory comes from the kernel, as the heap is the program's. */
 #include "buffers.h"
 
 #include <sys/mman.h>

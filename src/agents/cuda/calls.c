@@ -23,22 +23,43 @@ static __thread uint32_t runtime_depth __attribute__((tls_model("initial-exec"))
 
 /* Questions that programs ask all the time and that do nothing on a device. */
 static const char *const quiet[] = {
-	"cudaGetDevice",        "cudaSetDevice",        "cudaGetLastError",
-	"cudaPeekAtLastError",  "cudaDeviceGetAttribute", "cudaGetDeviceCount",
-	"cudaGetDeviceProperties", "cudaPointerGetAttributes", "cudaFuncGetAttributes",
-	"cudaOccupancy",        "cudaStreamIsCapturing", "cudaStreamGetCaptureInfo",
-	"cudaStreamGetPriority", "cudaThreadExchangeStreamCaptureMode",
-	"__cudaPushCallConfiguration", "__cudaPopCallConfiguration",
-	"cuCtxGet",             "cuCtxSetCurrent",      "cuCtxPushCurrent",
-	"cuCtxPopCurrent",      "cuDeviceGet",          "cuKernelGet",
-	"cuFuncGetAttribute",   "cuPointerGetAttribute", "cuDevicePrimaryCtxGetState",
-	"cuGetProcAddress",     "cuGetExportTable",     "cuDriverGetVersion",
-	"cuModuleGetFunction",  "cuLibraryGetKernel",   "cuOccupancy",
+	"cudaGetDevice",
+	"cudaSetDevice",
+	"cudaGetLastError",
+	"cudaPeekAtLastError",
+	"cudaDeviceGetAttribute",
+	"cudaGetDeviceCount",
+	"cudaGetDeviceProperties",
+	"cudaPointerGetAttributes",
+	"cudaFuncGetAttributes",
+	"cudaOccupancy",
+	"cudaStreamIsCapturing",
+	"cudaStreamGetCaptureInfo",
+	"cudaStreamGetPriority",
+	"cudaThreadExchangeStreamCaptureMode",
+	"__cudaPushCallConfiguration",
+	"__cudaPopCallConfiguration",
+	"cuCtxGet",
+	"cuCtxSetCurrent",
+	"cuCtxPushCurrent",
+	"cuCtxPopCurrent",
+	"cuDeviceGet",
+	"cuKernelGet",
+	"cuFuncGetAttribute",
+	"cuPointerGetAttribute",
+	"cuDevicePrimaryCtxGetState",
+	"cuGetProcAddress",
+	"cuGetExportTable",
+	"cuDriverGetVersion",
+	"cuModuleGetFunction",
+	"cuLibraryGetKernel",
+	"cuOccupancy",
 };
 
 /* Words in the names of calls that put something on a device, wait for it, or change its memory. */
-static const char *const launching[] = {"Launch", "Memcpy", "Memset",  "Synchronize", "EventRecord",
-					"WaitEvent", "Malloc", "MemAlloc", "Free", "Prefetch"};
+static const char *const launching[] = {"Launch",      "Memcpy",    "Memset", "Synchronize",
+					"EventRecord", "WaitEvent", "Malloc", "MemAlloc",
+					"Free",        "Prefetch"};
 
 static bool is_quiet(const char *name)
 {
@@ -69,8 +90,7 @@ static struct wt_name *learn(struct known_call *call, const char *text)
 	return name;
 }
 
-static void enter(struct wti_here here, struct known_call *call,
-		  const struct wti_cupti_call *data)
+static void enter(struct wti_here here, struct known_call *call, const struct wti_cupti_call *data)
 {
 	struct wt_name *name = atomic_load_explicit(&call->name, memory_order_acquire);
 

@@ -22,13 +22,24 @@ struct wti_cuda wti_cuda;
 
 /* What devices did, and what that needs to be understood. Never WTI_CUDA_KERNEL: it serialises. */
 static const uint32_t wanted[] = {
-	WTI_CUDA_CONCURRENT_KERNEL, WTI_CUDA_MEMCPY,  WTI_CUDA_MEMCPY2, WTI_CUDA_MEMSET,
-	WTI_CUDA_SYNCHRONIZATION,   WTI_CUDA_EVENT,   WTI_CUDA_DEVICE,  WTI_CUDA_CONTEXT,
-	WTI_CUDA_STREAM,            WTI_CUDA_MEMORY2, WTI_CUDA_MEMORY_POOL, WTI_CUDA_MARKER,
-	WTI_CUDA_OVERHEAD,          WTI_CUDA_JIT,
+	WTI_CUDA_CONCURRENT_KERNEL,
+	WTI_CUDA_MEMCPY,
+	WTI_CUDA_MEMCPY2,
+	WTI_CUDA_MEMSET,
+	WTI_CUDA_SYNCHRONIZATION,
+	WTI_CUDA_EVENT,
+	WTI_CUDA_DEVICE,
+	WTI_CUDA_CONTEXT,
+	WTI_CUDA_STREAM,
+	WTI_CUDA_MEMORY2,
+	WTI_CUDA_MEMORY_POOL,
+	WTI_CUDA_MARKER,
+	WTI_CUDA_OVERHEAD,
+	WTI_CUDA_JIT,
 };
 
-/* ---- Buffers: called on any thread of the program or of CUPTI --------------------------------- */
+/* ---- Buffers: called on any thread of the program or of CUPTI ---------------------------------
+ */
 
 static void requested(uint8_t **ret_buffer, size_t *ret_bytes, size_t *ret_records_max)
 {
@@ -49,7 +60,8 @@ static void completed(void *context, uint32_t stream, uint8_t *data, size_t byte
 	if (!data)
 		return;
 	buffer = wti_cuda_buffer_of(data);
-	buffer->valid_bytes = valid_bytes <= bytes && bytes <= WTI_CUDA_BUFFER_BYTES ? valid_bytes : 0;
+	buffer->valid_bytes =
+		valid_bytes <= bytes && bytes <= WTI_CUDA_BUFFER_BYTES ? valid_bytes : 0;
 	buffer->dropped = 0;
 	if (!wti_cuda.cupti.dropped_records(context, stream, &dropped))
 		buffer->dropped = dropped;
@@ -57,7 +69,8 @@ static void completed(void *context, uint32_t stream, uint8_t *data, size_t byte
 	sem_post(&wti_cuda.work);
 }
 
-/* ---- What the program's own agent tells us, where there are no callbacks ---------------------- */
+/* ---- What the program's own agent tells us, where there are no callbacks ----------------------
+ */
 
 static void external_push(uint64_t event)
 {
@@ -80,7 +93,8 @@ static const char *call_name(int domain, uint32_t cbid)
 	return wti_cuda.cupti.callback_name(domain, cbid, &name) ? NULL : name;
 }
 
-/* ---- Start ------------------------------------------------------------------------------------ */
+/* ---- Start ------------------------------------------------------------------------------------
+ */
 
 static void missing(const char *what, int result)
 {
@@ -89,8 +103,8 @@ static void missing(const char *what, int result)
 	if (wti_cuda.cupti.result_string && wti_cuda.cupti.result_string(result, &text))
 		text = NULL;
 	if (!wti_cuda.missing[0])
-		snprintf(wti_cuda.missing, sizeof(wti_cuda.missing), "CUDA: %s (CUPTI error %d, %s)",
-			 what, result, text ? text : "no text");
+		snprintf(wti_cuda.missing, sizeof(wti_cuda.missing),
+			 "CUDA: %s (CUPTI error %d, %s)", what, result, text ? text : "no text");
 }
 
 /* Another profiler has CUPTI's callbacks: calls come as records, and Python's as external ids. */
@@ -116,8 +130,8 @@ static void choose_clock(void)
 {
 	const struct wti_cupti *cupti = &wti_cuda.cupti;
 
-	wti_cuda.own_clock = cupti->timestamp_callback &&
-			     cupti->timestamp_callback(wti_clock_monotonic_ns) == 0;
+	wti_cuda.own_clock =
+		cupti->timestamp_callback && cupti->timestamp_callback(wti_clock_monotonic_ns) == 0;
 	wti_cuda.report.clock = wti_cuda.own_clock ? WT_CLOCK_MONOTONIC : WT_CLOCK_REALTIME;
 	if (cupti->latency_timestamps)
 		cupti->latency_timestamps(1);
@@ -168,7 +182,8 @@ static void read_settings(char path[PATH_MAX])
 				!strcmp(graphs, "whole");
 }
 
-/* ---- End -------------------------------------------------------------------------------------- */
+/* ---- End --------------------------------------------------------------------------------------
+ */
 
 static void at_exit(void)
 {

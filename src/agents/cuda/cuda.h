@@ -33,7 +33,7 @@ struct wti_cuda {
 	bool whole_graphs;      /* one record a graph instead of one a node */
 	bool own_clock;         /* CUPTI takes its times from us: CLOCK_MONOTONIC */
 	struct wti_cuda_buffers buffers;
-	sem_t work; /* posted when a buffer is complete, or at the end */
+	sem_t work;                    /* posted when a buffer is complete, or at the end */
 	struct wti_cuda_report report; /* of the worker alone */
 	char missing[200];             /* what is not recorded, and why; empty: nothing */
 };
@@ -42,14 +42,16 @@ struct wti_cuda {
 
 extern struct wti_cuda wti_cuda;
 
-/* ---- calls.c: of the threads of the program --------------------------------------------------- */
+/* ---- calls.c: of the threads of the program ---------------------------------------------------
+ */
 
 /* Subscribes to calls. False: there is another subscriber, or it failed; `missing` says so. */
 bool wti_cuda_calls_start(void);
 /* Takes calls that say nothing out of the activity records. */
 void wti_cuda_calls_quiet(void);
 
-/* ---- worker.c: the thread that decodes -------------------------------------------------------- */
+/* ---- worker.c: the thread that decodes --------------------------------------------------------
+ */
 
 bool wti_cuda_worker_start(void);
 /* Waits until everything is decoded, or a while. */

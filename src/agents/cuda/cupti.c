@@ -12,7 +12,10 @@
 static const char *const names[] = {"libcupti.so.13",   "libcupti.so.12",   "libcupti.so.11.8",
 				    "libcupti.so.11.7", "libcupti.so.11.6", "libcupti.so"};
 
-#define ENTRY(member, symbol, needed) {offsetof(struct wti_cupti, member), symbol, needed}
+#define ENTRY(member, symbol, needed)                                                              \
+	{                                                                                          \
+		offsetof(struct wti_cupti, member), symbol, needed                                 \
+	}
 static const struct {
 	size_t at;
 	const char *symbol;
@@ -50,7 +53,7 @@ static int find_loaded(struct dl_phdr_info *info, size_t bytes, void *cookie)
 	if (!slash || strncmp(slash + 1, "libcupti.so", 11) != 0 ||
 	    strlen(info->dlpi_name) >= PATH_MAX)
 		return 0;
-	strcpy(path, info->dlpi_name);
+	memcpy(path, info->dlpi_name, strlen(info->dlpi_name) + 1);
 	return 1;
 }
 

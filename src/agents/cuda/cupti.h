@@ -65,11 +65,11 @@ struct wti_cupti {
 	int (*enable_domain)(uint32_t enable, void *subscriber, int domain);
 	int (*enable_callback)(uint32_t enable, void *subscriber, int domain, uint32_t cbid);
 	int (*callback_name)(int domain, uint32_t cbid, const char **name);
-	int (*result_string)(int result, const char **text);      /* optional, as all below */
-	int (*flush_period)(uint32_t milliseconds);               /* since 11.1 */
+	int (*result_string)(int result, const char **text); /* optional, as all below */
+	int (*flush_period)(uint32_t milliseconds);          /* since 11.1 */
 	int (*push_external)(int kind, uint64_t id);
 	int (*pop_external)(int kind, uint64_t *id);
-	int (*timestamp_callback)(wti_cupti_clock_fn *clock);     /* since 11.6 */
+	int (*timestamp_callback)(wti_cupti_clock_fn *clock); /* since 11.6 */
 	int (*latency_timestamps)(uint8_t enable);
 	int (*thread_id_type)(int type);
 	int (*enable_runtime_call)(uint32_t cbid, uint8_t enable); /* since 12.5 */

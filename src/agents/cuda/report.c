@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Knows what each kind of record becomes; counts those that become nothing. */
 #include "report.h"
 
 #include <stdio.h>
@@ -12,9 +13,9 @@
 #include "words.h"
 
 #define NO_STREAM 0xffffffffu
-#define ROOM_BYTES 512u         /* more than one record of a device becomes */
-#define ROOM_STEP_NS 200000     /* how long to sleep until the recorder has made room */
-#define ROOM_NS 10000000000ull  /* after this long the event is lost, and counted */
+#define ROOM_BYTES 512u        /* more than one record of a device becomes */
+#define ROOM_STEP_NS 200000    /* how long to sleep until the recorder has made room */
+#define ROOM_NS 10000000000ull /* after this long the event is lost, and counted */
 #define MARKER_MOMENT 1u
 #define MARKER_BEGIN 2u
 #define OWNER_THREAD 2u
@@ -70,6 +71,16 @@ static uint32_t make_track(const struct wti_cuda_record *record)
 	return wti_queue_track(record->device, name);
 }
 
+/* Records of waits say in which context they were, not on which device. */
+static uint32_t device_of(struct wti_cuda_report *report, const struct wti_cuda_record *record)
+{
+	uint32_t *device = &report->devices[record->context % WTI_CUDA_CONTEXTS_MAX];
+
+	if (record->kind != WTI_CUDA_SYNCHRONIZATION)
+		*device = record->device + 1;
+	return *device ? *device - 1 : record->device;
+}
+
 static uint32_t queue_of(struct wti_cuda_report *report, const struct wti_cuda_record *record)
 {
 	uint32_t hash = record->device * 31 + record->context * 7919 + record->stream * 2654435761u;
@@ -113,12 +124,16 @@ static uint64_t node_correlation(struct wti_cuda_report *report,
 	return correlation;
 }
 
-static void operation(struct wti_cuda_report *report, const struct wti_cuda_record *record,
+static void operation(struct wti_cuda_report *report, const struct wti_cuda_record *given,
 		      uint32_t op, uint32_t name)
 {
+	struct wti_cuda_record located = *given, *record = &located;
 	char geometry[WTI_CUDA_WORDS_BYTES];
 	const size_t geometry_bytes = wti_cuda_geometry(record, geometry);
-	struct wti_record_device_op ran = {
+	struct wti_record_device_op ran;
+
+	located.device = device_of(report, given);
+	ran = (struct wti_record_device_op){
 		.op = op,
 		.name = name,
 		.device = record->device,
@@ -167,15 +182,13 @@ static void recorded(struct wti_cuda_report *report, const struct wti_cuda_recor
 static void synchronized(struct wti_cuda_report *report, const struct wti_cuda_record *record)
 {
 	const bool waits = record->what == SYNC_STREAM_WAITS;
-	const uint32_t from = waits || record->what == SYNC_EVENT
-				      ? event_place(report, record)->correlation
-				      : 0;
+	const uint32_t from =
+		waits || record->what == SYNC_EVENT ? event_place(report, record)->correlation : 0;
 
 	if (from)
-		wti_emit_edge(report->here,
-			      &(struct wti_record_edge){.type = WT_EDGE_RECORD_WAIT,
-							.from = from,
-							.to = record->correlation});
+		wti_emit_edge(report->here, &(struct wti_record_edge){.type = WT_EDGE_RECORD_WAIT,
+								      .from = from,
+								      .to = record->correlation});
 	operation(report, record, waits ? WT_OP_WAIT : WT_OP_SYNC, words_name(report, record));
 }
 
@@ -218,8 +231,7 @@ static void overhead(struct wti_cuda_report *report, const struct wti_cuda_recor
 static struct wti_cuda_range *range_place(struct wti_cuda_report *report, uint32_t id)
 {
 	for (uint32_t i = 0; i < 16; i++) {
-		struct wti_cuda_range *range =
-			&report->ranges[(id + i) % WTI_CUDA_RANGES_MAX];
+		struct wti_cuda_range *range = &report->ranges[(id + i) % WTI_CUDA_RANGES_MAX];
 
 		if (!range->id || range->id == id)
 			return range;
@@ -315,7 +327,7 @@ static void made(struct wti_cuda_report *report, const struct wti_cuda_record *r
 
 static void memory(struct wti_cuda_report *report, const struct wti_cuda_record *record)
 {
-	const uint32_t op = record->kind == WTI_CUDA_MEMORY_POOL ? WT_OP_OTHER
+	const uint32_t op = record->kind == WTI_CUDA_MEMORY_POOL                   ? WT_OP_OTHER
 			    : record->kind == WTI_CUDA_MEMORY || record->what == 1 ? WT_OP_ALLOC
 										   : WT_OP_FREE;
 	struct wti_cuda_record of = *record;

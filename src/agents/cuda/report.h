@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From a decoded record to events. Knows how work on devices is represented in a trace, and what has
- * to be remembered for it: the tracks of queues, open ranges, events that were recorded. Belongs to
- * one thread.
+ * From a decoded record to events. Knows how work on devices is represented in a trace, and what
+ * has to be remembered for it: the tracks of queues, open ranges, events that were recorded.
+ * Belongs to one thread.
  */
 #ifndef WTI_AGENTS_CUDA_REPORT_H
 #define WTI_AGENTS_CUDA_REPORT_H
@@ -17,6 +17,7 @@ enum {
 	WTI_CUDA_QUEUES_MAX = 1024, /* powers of two */
 	WTI_CUDA_EVENTS_MAX = 4096,
 	WTI_CUDA_RANGES_MAX = 4096,
+	WTI_CUDA_CONTEXTS_MAX = 256,
 };
 
 struct wti_cuda_queue {
@@ -39,7 +40,8 @@ struct wti_cuda_range {
 /* What became of all records: each is in exactly one of these. */
 struct wti_cuda_tally {
 	uint64_t emitted; /* became an event */
-	uint64_t joined;  /* the second half of an event: begin of a range, an external id of others */
+	uint64_t joined;  /* the second half of an event: begin of a range, an external id of others
+			   */
 	uint64_t unknown; /* of a kind or a length that we do not know */
 	uint64_t dropped; /* by CUPTI, before they reached us */
 };
@@ -50,6 +52,7 @@ struct wti_cuda_report {
 	const char *(*call_name)(int domain, uint32_t cbid);
 	uint32_t node_last; /* of graphs, for correlations */
 	struct wti_cuda_tally tally;
+	uint32_t devices[WTI_CUDA_CONTEXTS_MAX]; /* by context, plus one; 0: not known */
 	struct wti_cuda_queue queues[WTI_CUDA_QUEUES_MAX];
 	struct wti_cuda_event events[WTI_CUDA_EVENTS_MAX];
 	struct wti_cuda_range ranges[WTI_CUDA_RANGES_MAX];

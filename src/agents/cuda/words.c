@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The tables of words, by CUPTI's numbers. */
 #include "words.h"
 
 #include <stdio.h>
 
-#define PICK(table, number) \
-	((number) < sizeof(table) / sizeof((table)[0]) && (table)[number] ? (table)[number] \
-									   : "unknown")
+#define PICK(table, number)                                                                        \
+	((number) < sizeof(table) / sizeof((table)[0]) && (table)[number] ? (table)[number]        \
+									  : "unknown")
 
 static const char *const copies[] = {"unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
 				     "AtoD",    "DtoA", "DtoD", "HtoH", "PtoP"};
@@ -16,9 +17,9 @@ static const char *const synchronizations[] = {"Unknown Sync", "Event Sync", "St
 static const char *const pools[] = {"unknown", "create", "destroy", "trim"};
 static const char *const jits[] = {"unknown", "cache load", "cache store", "compile"};
 /* In the upper 16 bits; the lower have the driver's compiler. */
-static const char *const overheads[] = {"compiler",      "buffer flush",        "instrumentation",
-					"resource",      "module loading",      "lazy loading",
-					"command buffer full", "buffer request", "unified memory"};
+static const char *const overheads[] = {
+	"compiler",     "buffer flush",        "instrumentation", "resource",      "module loading",
+	"lazy loading", "command buffer full", "buffer request",  "unified memory"};
 
 static int words_of_memory(const struct wti_cuda_record *record, char *out, size_t bytes)
 {
@@ -28,7 +29,8 @@ static int words_of_memory(const struct wti_cuda_record *record, char *out, size
 	case WTI_CUDA_MEMSET:
 		return snprintf(out, bytes, "Memset (%s)", memory);
 	case WTI_CUDA_MEMORY2:
-		return snprintf(out, bytes, "%s (%s)", record->what == 1 ? "Alloc" : "Free", memory);
+		return snprintf(out, bytes, "%s (%s)", record->what == 1 ? "Alloc" : "Free",
+				memory);
 	case WTI_CUDA_MEMORY:
 		return snprintf(out, bytes, "Alloc (%s)", memory);
 	default:

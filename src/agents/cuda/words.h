@@ -10,7 +10,8 @@
 
 enum { WTI_CUDA_WORDS_BYTES = 96 };
 
-/* What an operation or a call is called that has no name of its own: "Memcpy HtoD (Pinned -> Device)". */
+/* What an operation or a call is called that has no name of its own: "Memcpy HtoD (Pinned ->
+ * Device)". */
 size_t wti_cuda_words(const struct wti_cuda_record *record, char out[WTI_CUDA_WORDS_BYTES]);
 /* "256x1x1/128x1x1"; 0: it has none. */
 size_t wti_cuda_geometry(const struct wti_cuda_record *record, char out[WTI_CUDA_WORDS_BYTES]);

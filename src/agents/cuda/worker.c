@@ -59,10 +59,11 @@ static void look_at_clock(void)
 	if (wti_cuda.cupti.get_timestamp(&ns))
 		return;
 	after_ns = wti_clock_monotonic_ns();
-	wti_emit_clock(wti_cuda.report.here,
-		       &(struct wti_record_clock){.domain = WT_CLOCK_REALTIME,
-						  .error = (uint32_t)((after_ns - before_ns) / 2 + 1),
-						  .value = ns});
+	wti_emit_clock(
+		wti_cuda.report.here,
+		&(struct wti_record_clock){.domain = WT_CLOCK_REALTIME,
+					   .error = (uint32_t)((after_ns - before_ns) / 2 + 1),
+					   .value = ns});
 }
 
 static void sleep_until_work(void)
@@ -134,6 +135,7 @@ void wti_cuda_worker_end(void)
 
 	atomic_store(&wti_cuda.state, WTI_CUDA_ENDING);
 	sem_post(&wti_cuda.work);
-	while (atomic_load(&wti_cuda.state) != WTI_CUDA_ENDED && wti_clock_monotonic_ns() < limit_ns)
+	while (atomic_load(&wti_cuda.state) != WTI_CUDA_ENDED &&
+	       wti_clock_monotonic_ns() < limit_ns)
 		nanosleep(&step, NULL);
 }

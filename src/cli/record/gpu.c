@@ -182,8 +182,8 @@ int wti_record_gpu_settings(const struct wti_record_gpu *gpu, char *const *argv,
 	if (!is_on(gpu->cuda))
 		return 0;
 	found = wti_record_gpu_cupti(argv, cupti) && !strchr(cupti, '\n');
-	if (asprintf(&more, "%s%s%s%s%s", *settings, found ? "cuda_cupti=" : "",
-		     found ? cupti : "", found ? "\n" : "",
+	if (asprintf(&more, "%s%s%s%s%s", *settings, found ? "cuda_cupti=" : "", found ? cupti : "",
+		     found ? "\n" : "",
 		     strcmp(gpu->cuda, "graphs") ? "" : "cuda_graphs=whole\n") < 0)
 		return wti_err(err, WT_E_NOMEM, "out of memory");
 	free(*settings);

@@ -24,8 +24,8 @@ int wti_record_gpu_variables(const struct wti_record_gpu *gpu, char *const *argv
 int wti_record_gpu_settings(const struct wti_record_gpu *gpu, char *const *argv, char **settings,
 			    struct wt_err *err);
 /*
- * Where libcupti is: $CUDA_HOME, $CUDA_PATH, the packages of the Python that `argv` starts (or NULL),
- * or /usr/local/cuda. False: in none of them.
+ * Where libcupti is: $CUDA_HOME, $CUDA_PATH, the packages of the Python that `argv` starts (or
+ * NULL), or /usr/local/cuda. False: in none of them.
  */
 bool wti_record_gpu_cupti(char *const *argv, char ret_path[PATH_MAX]);
 

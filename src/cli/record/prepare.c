@@ -134,9 +134,10 @@ static int refuse_idle(const struct wti_record_choice *options, struct wt_err *e
 			       "'--opencl' has to be there when a program starts; leave '--attach' "
 			       "away");
 	if (options->attach && (is_on(options->gpu.cuda) || options->gpu.rocm))
-		return wti_err(err, WT_E_ARG,
-			       "'--%s' has to be there when a program starts; leave '--attach' away",
-			       options->gpu.rocm ? "rocm" : "cuda");
+		return wti_err(
+			err, WT_E_ARG,
+			"'--%s' has to be there when a program starts; leave '--attach' away",
+			options->gpu.rocm ? "rocm" : "cuda");
 	if (strcmp(options->backend, "auto") != 0 && !with_calls)
 		return wti_err(err, WT_E_ARG,
 			       "'--backend' captures system calls: give --syscalls, too");

@@ -201,7 +201,8 @@ static const struct wti_option options[] = {
 	 "work can be executed again",
 	 AT(opencl.replayable)},
 	{"cuda", 0, WTI_OPT_MAYBE, "[=WHAT]", NULL,
-	 "record what CUDA devices do, through CUPTI: kernels, copies, calls and their Python lines; "
+	 "record what CUDA devices do, through CUPTI: kernels, copies, calls and their Python "
+	 "lines; "
 	 "nodes, the default: every kernel of a graph; graphs: one entry a graph (docs/cuda.md)",
 	 AT(gpu.cuda)},
 	{"rocm", 0, WTI_OPT_FLAG, NULL, NULL,

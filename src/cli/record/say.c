@@ -268,6 +268,13 @@ static void say_next(struct wti_buf *out, const struct wti_record_outcome *outco
 			path);
 }
 
+/* A text, or null where there is none. */
+static void text_or_null(struct wti_json *json, const char *key, const char *text)
+{
+	wti_json_key(json, key);
+	wti_json_text(json, text[0] ? text : NULL);
+}
+
 static void say_json(struct wti_buf *out, const struct wti_record_outcome *outcome,
 		     const struct wt_result *judged)
 {
@@ -326,16 +333,13 @@ static void say_json(struct wti_buf *out, const struct wti_record_outcome *outco
 	wti_json_key(&json, "why");
 	wti_json_text(&json, outcome->python_why[0] ? outcome->python_why : NULL);
 	wti_json_object_end(&json);
-	wti_json_key(&json, "device_note");
-	wti_json_text(&json, outcome->device_note[0] ? outcome->device_note : NULL);
+	text_or_null(&json, "device_note", outcome->device_note);
 	wti_json_key(&json, "duration_ns");
 	wti_json_u64(&json, outcome->duration_ns);
 	wti_json_key(&json, "recorder_cpu_ns");
 	wti_json_u64(&json, outcome->recorder_cpu_ns);
-	wti_json_key(&json, "limited");
-	wti_json_text(&json, outcome->limited[0] ? outcome->limited : NULL);
-	wti_json_key(&json, "trouble");
-	wti_json_text(&json, outcome->trouble[0] ? outcome->trouble : NULL);
+	text_or_null(&json, "limited", outcome->limited);
+	text_or_null(&json, "trouble", outcome->trouble);
 	if (judged) {
 		wti_json_key(&json, "check");
 		wti_show_json_value(&json, judged);
