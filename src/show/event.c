@@ -215,6 +215,8 @@ void wti_event_line(struct wti_buf *out, const struct wt_event *event,
 		add_call(out, event, sources);
 	else
 		add_fields(out, event, name_field);
+	while (out->bytes && out->data[out->bytes - 1] == ' ') /* nothing followed the kind */
+		out->bytes--;
 	wti_buf_byte(out, '\n');
 }
 
