@@ -46,7 +46,7 @@ static size_t judge_contents(struct wti_origin *origin, struct wt_result *result
 		const struct wti_origin_value *value = wti_origin_find(
 			origin, origin->saves[load].group, tensor->name, tensor->hash);
 
-		if (!value)
+		if (!value || value->digest.flags & WT_TENSOR_NO_HASH)
 			continue;
 		equal += value->digest.hash == tensor->hash;
 		if (value->digest.hash == tensor->hash || different++)
