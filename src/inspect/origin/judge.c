@@ -14,8 +14,9 @@ static const char *const verdict_codes[WTI_VERDICTS] = {NULL,         "WT-LIN-00
 
 /* ---- Findings ------------------------------------------------------------------------------- */
 
-static void add_finding(struct wti_judging *judging, const char *code, enum wt_severity severity,
-			const char *evidence, int64_t step, uint64_t count)
+static void add_finding(struct wti_origin_judging *judging, const char *code,
+			enum wt_severity severity, const char *evidence, int64_t step,
+			uint64_t count)
 {
 	wti_origin_finding(judging->origin, judging->result, code, severity, evidence, step, count);
 }
@@ -36,7 +37,7 @@ static bool name_has_number(const char *path, int64_t number)
 }
 
 /* Whether it says that it is of the step in which it was saved: the best one so far does not. */
-static bool claims_its_step(const struct wti_judging *judging)
+static bool claims_its_step(const struct wti_origin_judging *judging)
 {
 	const struct wti_origin_save *save = wti_judged_save(judging);
 	const char *path = wti_origin_text(judging->origin, save->path);
@@ -51,7 +52,8 @@ static bool claims_its_step(const struct wti_judging *judging)
 	return false;
 }
 
-static enum wt_severity severity_of(const struct wti_judging *judging, enum wti_verdict verdict)
+static enum wt_severity severity_of(const struct wti_origin_judging *judging,
+				    enum wti_origin_verdict verdict)
 {
 	if (verdict == WTI_VERDICT_EXTRA)
 		return WT_WARNING;
@@ -60,7 +62,7 @@ static enum wt_severity severity_of(const struct wti_judging *judging, enum wti_
 	return WT_ERROR;
 }
 
-static void judge_optimizer(struct wti_judging *judging)
+static void judge_optimizer(struct wti_origin_judging *judging)
 {
 	const struct wti_origin *origin = judging->origin;
 	const struct wti_origin_save *save = wti_judged_save(judging);
@@ -87,7 +89,7 @@ static void judge_optimizer(struct wti_judging *judging)
 	}
 }
 
-static void add_findings(struct wti_judging *judging)
+static void add_findings(struct wti_origin_judging *judging)
 {
 	for (int i = WTI_VERDICT_EQUAL + 1; i < WTI_VERDICTS; i++)
 		if (judging->counts[i])
@@ -98,7 +100,7 @@ static void add_findings(struct wti_judging *judging)
 }
 
 /* The file is all of another save. */
-static void add_renamed(struct wti_judging *judging, uint32_t expected)
+static void add_renamed(struct wti_origin_judging *judging, uint32_t expected)
 {
 	const struct wti_origin *origin = judging->origin;
 	const struct wti_origin_save *save = wti_judged_save(judging);
@@ -134,7 +136,7 @@ static const char *const reasons[WTI_UNMEASURED_REASONS] = {
 	[WTI_UNMEASURED_CUT] = "may be in what was saved: the trace has not all of it",
 };
 
-static void note_unmeasured(const struct wti_judging *judging)
+static void note_unmeasured(const struct wti_origin_judging *judging)
 {
 	size_t count = 0;
 
@@ -156,7 +158,7 @@ static void note_unmeasured(const struct wti_judging *judging)
 }
 
 /* Whether the save of this name has tensors that the trace does not know the hash of. */
-static bool may_hold_more(const struct wti_judging *judging)
+static bool may_hold_more(const struct wti_origin_judging *judging)
 {
 	const struct wti_origin *origin = judging->origin;
 
@@ -177,7 +179,7 @@ static bool may_hold_more(const struct wti_judging *judging)
 /* ---- All of it ------------------------------------------------------------------------------ */
 
 /* Nothing that was saved is in the file. */
-static void judge_stranger(struct wti_judging *judging, size_t seen)
+static void judge_stranger(struct wti_origin_judging *judging, size_t seen)
 {
 	struct wti_buf text;
 
@@ -193,14 +195,14 @@ static void judge_stranger(struct wti_judging *judging, size_t seen)
 }
 
 /* Files without a save of their name are compared with this one. */
-static void take_group(struct wti_judging *judging, uint32_t group, bool is_for_all)
+static void take_group(struct wti_origin_judging *judging, uint32_t group, bool is_for_all)
 {
 	for (size_t i = 0; i < judging->part_count; i++)
 		if (is_for_all || judging->parts[i].group == WTI_NO_GROUP)
 			judging->parts[i].group = group;
 }
 
-static void add_facts(struct wti_judging *judging)
+static void add_facts(struct wti_origin_judging *judging)
 {
 	const struct wti_origin_save *save = wti_judged_save(judging);
 
@@ -213,7 +215,7 @@ static void add_facts(struct wti_judging *judging)
 			     judging->counts[WTI_VERDICT_EQUAL]);
 }
 
-static void judge(struct wti_judging *judging)
+static void judge(struct wti_origin_judging *judging)
 {
 	const struct wti_origin *origin = judging->origin;
 	uint32_t expected = judging->group, best = wti_match_best(judging);
@@ -240,7 +242,7 @@ static void judge(struct wti_judging *judging)
 	add_facts(judging);
 }
 
-static int judge_saved(struct wti_judging *judging)
+static int judge_saved(struct wti_origin_judging *judging)
 {
 	int r = wti_match_parts(judging);
 
@@ -265,7 +267,8 @@ static int judge_saved(struct wti_judging *judging)
 
 int wti_origin_judge(struct wti_origin *origin, struct wt_result *result)
 {
-	struct wti_judging judging = {.origin = origin, .result = result, .group = WTI_NO_GROUP};
+	struct wti_origin_judging judging = {
+		.origin = origin, .result = result, .group = WTI_NO_GROUP};
 	bool has_saved = false;
 	int r;
 

@@ -8,7 +8,7 @@
 
 #include "own.h"
 
-enum wti_verdict {
+enum wti_origin_verdict {
 	WTI_VERDICT_EQUAL,
 	WTI_VERDICT_DIFFERS,    /* from what was saved, and was never seen */
 	WTI_VERDICT_EARLIER,    /* saved as it is, but the model had moved on */
@@ -39,7 +39,7 @@ enum wti_unmeasured {
 	WTI_UNMEASURED_REASONS,
 };
 
-struct wti_judging {
+struct wti_origin_judging {
 	struct wti_origin *origin;
 	struct wt_result *result;
 	struct wt_table *table;
@@ -55,7 +55,8 @@ struct wti_judging {
 	int64_t steps[WTI_VERDICTS];
 };
 
-static inline const struct wti_origin_save *wti_judged_save(const struct wti_judging *judging)
+static inline const struct wti_origin_save *
+wti_judged_save(const struct wti_origin_judging *judging)
 {
 	return &judging->origin->saves[judging->group];
 }
@@ -63,9 +64,9 @@ static inline const struct wti_origin_save *wti_judged_save(const struct wti_jud
 /* ---- match.c -------------------------------------------------------------------------------- */
 
 /* Fills scores, parts and part_of. 0, or WT_E_NOMEM. */
-int wti_match_parts(struct wti_judging *judging);
+int wti_match_parts(struct wti_origin_judging *judging);
 /* The save that has most of the tensors; WTI_NO_GROUP: none has any. */
-uint32_t wti_match_best(const struct wti_judging *judging);
+uint32_t wti_match_best(const struct wti_origin_judging *judging);
 /* How many components at the end of two paths are the same. */
 size_t wti_match_path(const char *one, const char *other);
 
@@ -75,6 +76,6 @@ void wti_verdict_columns(struct wt_table *table);
 /* " in step 3", unless it is not known. */
 void wti_put_step(struct wti_buf *out, int64_t step);
 /* Of each tensor of each part, and of those that are missing. */
-void wti_judge_tensors(struct wti_judging *judging);
+void wti_judge_tensors(struct wti_origin_judging *judging);
 
 #endif

@@ -161,6 +161,7 @@ bool wti_origin_judge_loaded(struct wti_origin *origin, struct wt_result *result
 	judge_overwritten(origin, result);
 	judge_tied(origin, result, origin->saves[load].step);
 	wt_result_fact_count(result, "seen", "", WT_CELL_COUNT, equal);
+	wt_result_fact_count(result, "is_load", "", WT_CELL_COUNT, 1);
 	wt_result_fact_text(result, "compared", "compared with the load of",
 			    wti_origin_text(origin, origin->saves[load].path));
 	if (origin->saves[load].step >= 0)

@@ -7,7 +7,7 @@
 
 /* ---- By what is in it ----------------------------------------------------------------------- */
 
-static void count_scores(struct wti_judging *judging)
+static void count_scores(struct wti_origin_judging *judging)
 {
 	const struct wti_origin *origin = judging->origin;
 
@@ -29,7 +29,7 @@ static void count_scores(struct wti_judging *judging)
 	}
 }
 
-uint32_t wti_match_best(const struct wti_judging *judging)
+uint32_t wti_match_best(const struct wti_origin_judging *judging)
 {
 	uint32_t best = WTI_NO_GROUP;
 
@@ -76,9 +76,13 @@ size_t wti_match_path(const char *one, const char *other)
 	}
 }
 
-/* The last one to this name, in folders that are called the same as far as any are. */
-static uint32_t find_by_name(const struct wti_origin *origin, const char *path)
+/*
+ * The last one to this name, in folders that are called the same as far as any are. Of several
+ * paths that are equally good, as for a copy in another folder, the one with most of its tensors.
+ */
+static uint32_t find_by_name(const struct wti_origin_judging *judging, const char *path)
 {
+	const struct wti_origin *origin = judging->origin;
 	uint32_t found = WTI_NO_GROUP;
 	size_t best = 1;
 
@@ -89,7 +93,9 @@ static uint32_t find_by_name(const struct wti_origin *origin, const char *path)
 		if (save->is_load || save->path == WTI_SYMBOL_NONE)
 			continue;
 		same = wti_match_path(wti_origin_text(origin, save->path), path);
-		if (same < best)
+		if (same < best || (same == best && found != WTI_NO_GROUP &&
+				    save->path != origin->saves[found].path &&
+				    judging->scores[save->group] < judging->scores[found]))
 			continue;
 		best = same;
 		found = save->group;
@@ -100,8 +106,8 @@ static uint32_t find_by_name(const struct wti_origin *origin, const char *path)
 /* ---- Files of a model ----------------------------------------------------------------------- */
 
 /* A model may have thousands of files; their tensors come one file after the other, mostly. */
-static uint32_t part_of_file(struct wti_judging *judging, const struct wti_origin_tensor *tensor,
-			     uint32_t last)
+static uint32_t part_of_file(struct wti_origin_judging *judging,
+			     const struct wti_origin_tensor *tensor, uint32_t last)
 {
 	const char *file = tensor->file;
 
@@ -115,7 +121,7 @@ static uint32_t part_of_file(struct wti_judging *judging, const struct wti_origi
 	return (uint32_t)judging->part_count++;
 }
 
-static void find_parts(struct wti_judging *judging)
+static void find_parts(struct wti_origin_judging *judging)
 {
 	const struct wti_origin_options *options = &judging->origin->options;
 	uint32_t last = 0;
@@ -130,7 +136,7 @@ static void find_parts(struct wti_judging *judging)
  * Files that belong together are written in one step: what was written before that is left from an
  * earlier save. Where a file has no save of its own, nothing is known of it.
  */
-static void mark_stale(struct wti_judging *judging)
+static void mark_stale(struct wti_origin_judging *judging)
 {
 	const struct wti_origin *origin = judging->origin;
 	int64_t newest = -1;
@@ -149,22 +155,22 @@ static void mark_stale(struct wti_judging *judging)
 	}
 }
 
-static void name_parts(struct wti_judging *judging)
+static void name_parts(struct wti_origin_judging *judging)
 {
 	const struct wti_origin *origin = judging->origin;
-	uint32_t whole = find_by_name(origin, origin->options.place);
+	uint32_t whole = find_by_name(judging, origin->options.place);
 
 	judging->group = whole;
 	for (size_t i = 0; i < judging->part_count; i++)
 		judging->parts[i].group = whole != WTI_NO_GROUP
 						  ? whole
-						  : find_by_name(origin, judging->parts[i].place);
+						  : find_by_name(judging, judging->parts[i].place);
 	judging->is_whole = whole != WTI_NO_GROUP || judging->part_count == 1;
 	if (whole == WTI_NO_GROUP)
 		mark_stale(judging);
 }
 
-int wti_match_parts(struct wti_judging *judging)
+int wti_match_parts(struct wti_origin_judging *judging)
 {
 	const struct wti_origin *origin = judging->origin;
 	size_t count = origin->options.count;

@@ -11,6 +11,7 @@
 #include "base/grow.h"
 #include "inspect/core/inspectors.h"
 #include "inspect/training/members.h"
+#include "inspect/training/optimizer_state.h"
 #include "own.h"
 
 #define SIGHTINGS_MAX (1u << 20)
@@ -172,14 +173,6 @@ static uint32_t path_of(const struct wti_origin *origin, const struct wti_call *
 	return WTI_SYMBOL_NONE;
 }
 
-/* The last key of a path. */
-static const char *last_key(const char *path)
-{
-	const char *dot = strrchr(path, '.');
-
-	return dot ? dot + 1 : path;
-}
-
 /* What a checkpoint says of itself: a number under such a key. */
 static int64_t claimed_step(const struct wti_origin *origin, const struct wti_call *call)
 {
@@ -194,18 +187,6 @@ static int64_t claimed_step(const struct wti_origin *origin, const struct wti_ca
 				return (int64_t)value->bits;
 	}
 	return -1;
-}
-
-/* "optimizer.state.0.exp_avg": what optimizers keep of a parameter. */
-static bool is_of_optimizer(const char *path)
-{
-	static const char *const keys[] = {"exp_avg", "exp_avg_sq", "momentum_buffer", "square_avg",
-					   "sum",     "acc_delta",  "exp_inf"};
-
-	for (size_t k = 0; k < WTI_COUNT(keys); k++)
-		if (!strcmp(last_key(path), keys[k]))
-			return true;
-	return false;
 }
 
 /* Ranks save to one path in one step; an archive of arrays is loaded one array after the other. */
@@ -266,7 +247,7 @@ static void add_value(struct wti_origin *origin, struct wti_origin_save *save,
 		return;
 	}
 	origin->values[origin->value_count++] = value;
-	save->has_optimizer |= is_of_optimizer(wti_origin_text(origin, row->name));
+	save->has_optimizer |= wti_optimizer_keeps(wti_origin_text(origin, row->name));
 	save->count++;
 }
 

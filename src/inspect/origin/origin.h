@@ -39,7 +39,8 @@ struct wti_origin_options {
 /* What findings are called; ends with a code of NULL. */
 extern const struct wti_code wti_origin_codes[];
 
-/* Facts of the result: "seen", the tensors of which any trace was found; "compared", with a save.
+/* Facts of the result: "seen", the tensors of which any trace was found; "compared", with a save;
+ * "is_load": with a load; "unmeasured" and "unmeasured_why".
  */
 
 #endif

@@ -19,8 +19,8 @@ void wti_put_step(struct wti_buf *out, int64_t step)
 }
 
 /* One tensor; `text` is what is to be said of it. */
-static void add(struct wti_judging *judging, enum wti_verdict verdict, const char *name,
-		const char *file, int64_t step, const char *text)
+static void add(struct wti_origin_judging *judging, enum wti_origin_verdict verdict,
+		const char *name, const char *file, int64_t step, const char *text)
 {
 	if (!judging->counts[verdict]++) {
 		wti_textf(&judging->first[verdict], "%s: '%s' %s", wti_origin_base(file), name,
@@ -36,8 +36,8 @@ static void add(struct wti_judging *judging, enum wti_verdict verdict, const cha
 	wt_table_text(judging->table, file, strlen(file));
 }
 
-static void add_tensor(struct wti_judging *judging, size_t tensor, enum wti_verdict verdict,
-		       int64_t step, struct wti_buf *text)
+static void add_tensor(struct wti_origin_judging *judging, size_t tensor,
+		       enum wti_origin_verdict verdict, int64_t step, struct wti_buf *text)
 {
 	const struct wti_origin_tensor *of = &judging->origin->options.tensors[tensor];
 
@@ -47,7 +47,7 @@ static void add_tensor(struct wti_judging *judging, size_t tensor, enum wti_verd
 /* ---- Of each tensor ------------------------------------------------------------------------- */
 
 /* Where it was seen under its own name, the latest first: in the model, or saved elsewhere. */
-static const struct wti_origin_sighting *seen_as_itself(const struct wti_judging *judging,
+static const struct wti_origin_sighting *seen_as_itself(const struct wti_origin_judging *judging,
 							size_t tensor)
 {
 	const struct wti_origin *origin = judging->origin;
@@ -68,8 +68,8 @@ static const struct wti_origin_sighting *seen_as_itself(const struct wti_judging
 	return saved;
 }
 
-static const struct wti_origin_sighting *seen_as(const struct wti_judging *judging, size_t tensor,
-						 bool is_average, bool is_turned)
+static const struct wti_origin_sighting *seen_as(const struct wti_origin_judging *judging,
+						 size_t tensor, bool is_average, bool is_turned)
 {
 	const struct wti_origin *origin = judging->origin;
 
@@ -85,12 +85,12 @@ static const struct wti_origin_sighting *seen_as(const struct wti_judging *judgi
 	return NULL;
 }
 
-static void judge_other(struct wti_judging *judging, size_t tensor,
+static void judge_other(struct wti_origin_judging *judging, size_t tensor,
 			const struct wti_origin_value *saved)
 {
 	const struct wti_origin *origin = judging->origin;
 	const struct wti_origin_sighting *seen = seen_as_itself(judging, tensor);
-	enum wti_verdict verdict = WTI_VERDICT_OTHER_STEP;
+	enum wti_origin_verdict verdict = WTI_VERDICT_OTHER_STEP;
 	struct wti_buf text;
 
 	wti_buf_init(&text, 4096);
@@ -127,7 +127,7 @@ static void judge_other(struct wti_judging *judging, size_t tensor,
 }
 
 /* Whether more of what was saved is the average's than the model's. */
-static bool is_of_average(const struct wti_judging *judging)
+static bool is_of_average(const struct wti_origin_judging *judging)
 {
 	const struct wti_origin *origin = judging->origin;
 	size_t counts[WTI_LIVE_OTHER + 1] = {0};
@@ -140,13 +140,13 @@ static bool is_of_average(const struct wti_judging *judging)
 }
 
 /* It is what was saved: and was that what the model held? */
-static void judge_equal(struct wti_judging *judging, size_t tensor,
+static void judge_equal(struct wti_origin_judging *judging, size_t tensor,
 			const struct wti_origin_value *saved, bool is_average)
 {
 	const struct wti_origin *origin = judging->origin;
 	const struct wti_origin_save *save = wti_judged_save(judging);
 	const struct wti_origin_sighting *seen = NULL;
-	enum wti_verdict verdict = WTI_VERDICT_EQUAL;
+	enum wti_origin_verdict verdict = WTI_VERDICT_EQUAL;
 	struct wti_buf text;
 
 	wti_buf_init(&text, 4096);
@@ -177,7 +177,7 @@ static void judge_equal(struct wti_judging *judging, size_t tensor,
 }
 
 /* The name is new: is it what was saved under another one that the file does not have? */
-static void judge_new(struct wti_judging *judging, size_t tensor)
+static void judge_new(struct wti_origin_judging *judging, size_t tensor)
 {
 	const struct wti_origin_sighting *seen = seen_as(judging, tensor, false, false);
 	struct wti_buf text;
@@ -197,8 +197,8 @@ static void judge_new(struct wti_judging *judging, size_t tensor)
 }
 
 /* Whether ranks saved parts of it: the file has it as a whole, with another hash. */
-static bool is_part(const struct wti_judging *judging, const struct wti_origin_tensor *tensor,
-		    const struct wti_origin_value *saved)
+static bool is_part(const struct wti_origin_judging *judging,
+		    const struct wti_origin_tensor *tensor, const struct wti_origin_value *saved)
 {
 	const struct wti_origin *origin = judging->origin;
 
@@ -211,7 +211,7 @@ static bool is_part(const struct wti_judging *judging, const struct wti_origin_t
 }
 
 /* It is what was saved to its file, which the save of the other files left as it was. */
-static void judge_stale(struct wti_judging *judging, size_t tensor, int64_t newest)
+static void judge_stale(struct wti_origin_judging *judging, size_t tensor, int64_t newest)
 {
 	int64_t step = wti_judged_save(judging)->step;
 	struct wti_buf text;
@@ -225,7 +225,8 @@ static void judge_stale(struct wti_judging *judging, size_t tensor, int64_t newe
 	wti_buf_release(&text);
 }
 
-static void judge_tensor(struct wti_judging *judging, size_t at, bool is_average, int64_t newest)
+static void judge_tensor(struct wti_origin_judging *judging, size_t at, bool is_average,
+			 int64_t newest)
 {
 	const struct wti_origin *origin = judging->origin;
 	const struct wti_origin_tensor *tensor = &origin->options.tensors[at];
@@ -249,7 +250,7 @@ static void judge_tensor(struct wti_judging *judging, size_t at, bool is_average
 
 /* ---- Missing -------------------------------------------------------------------------------- */
 
-static void judge_missing(struct wti_judging *judging, const struct wti_map *names,
+static void judge_missing(struct wti_origin_judging *judging, const struct wti_map *names,
 			  const char *file)
 {
 	const struct wti_origin *origin = judging->origin;
@@ -275,7 +276,7 @@ static void judge_missing(struct wti_judging *judging, const struct wti_map *nam
 }
 
 /* Of several files with one save, that of all of them. */
-static bool is_first_of_group(const struct wti_judging *judging, size_t part)
+static bool is_first_of_group(const struct wti_origin_judging *judging, size_t part)
 {
 	for (size_t i = 0; i < part; i++)
 		if (judging->parts[i].group == judging->parts[part].group)
@@ -283,7 +284,7 @@ static bool is_first_of_group(const struct wti_judging *judging, size_t part)
 	return true;
 }
 
-static void judge_all_missing(struct wti_judging *judging)
+static void judge_all_missing(struct wti_origin_judging *judging)
 {
 	const struct wti_origin_options *options = &judging->origin->options;
 	struct wti_map names;
@@ -304,7 +305,7 @@ static void judge_all_missing(struct wti_judging *judging)
 
 /* ---- All of them ---------------------------------------------------------------------------- */
 
-void wti_judge_tensors(struct wti_judging *judging)
+void wti_judge_tensors(struct wti_origin_judging *judging)
 {
 	const struct wti_origin *origin = judging->origin;
 	uint32_t newest = judging->group, last = WTI_NO_GROUP;

@@ -141,7 +141,8 @@ static bool is_of_run(struct wti_model_verifying *verifying, const char *path,
 	bool is_found = false;
 
 	wt_result_init(&result, "model");
-	if (!ask(verifying->front, path, options, &result, &err) && fact(&result, "equal")) {
+	if (!ask(verifying->front, path, options, &result, &err) && fact(&result, "equal") &&
+	    !fact(&result, "is_load")) {
 		const struct wt_fact *saved = wt_result_fact(&result, "compared");
 
 		is_found = true;
