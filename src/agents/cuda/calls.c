@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "common/launching.h"
 #include "emit.h"
 
 #include "cuda.h"
@@ -56,23 +57,10 @@ static const char *const quiet[] = {
 	"cuOccupancy",
 };
 
-/* Words in the names of calls that put something on a device, wait for it, or change its memory. */
-static const char *const launching[] = {"Launch",      "Memcpy",    "Memset", "Synchronize",
-					"EventRecord", "WaitEvent", "Malloc", "MemAlloc",
-					"Free",        "Prefetch"};
-
 static bool is_quiet(const char *name)
 {
 	for (size_t i = 0; i < sizeof(quiet) / sizeof(quiet[0]); i++)
 		if (!strncmp(name, quiet[i], strlen(quiet[i])))
-			return true;
-	return false;
-}
-
-static bool is_launch(const char *name)
-{
-	for (size_t i = 0; i < sizeof(launching) / sizeof(launching[0]); i++)
-		if (strstr(name, launching[i]))
 			return true;
 	return false;
 }
@@ -85,7 +73,7 @@ static struct wt_name *learn(struct known_call *call, const char *text)
 	if (!text)
 		text = "CUDA call";
 	name = wti_name_find(text, strlen(text));
-	call->launches = is_launch(text);
+	call->launches = wti_launching(text);
 	atomic_store_explicit(&call->name, name, memory_order_release);
 	return name;
 }

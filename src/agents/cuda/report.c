@@ -404,15 +404,16 @@ void wti_cuda_report_lost(struct wti_cuda_report *report, uint64_t count)
 	report->tally.dropped += count;
 }
 
-static void count(const struct wti_cuda_report *report, const char *name, uint64_t value)
+static void count(const struct wti_cuda_report *report, const char *name, const char *unit,
+		  uint64_t value)
 {
 	wti_emit_counter(report->here,
 			 &(struct wti_record_counter){.name = text_name(report, name, strlen(name)),
-						      .unit = text_name(report, "records", 7),
+						      .unit = text_name(report, unit, strlen(unit)),
 						      .value = (double)value});
 }
 
-void wti_cuda_report_end(struct wti_cuda_report *report)
+void wti_cuda_report_end(struct wti_cuda_report *report, uint64_t cpu_ns)
 {
 	for (uint32_t i = 0; i < WTI_CUDA_RANGES_MAX; i++)
 		if (report->ranges[i].id) {
@@ -421,10 +422,11 @@ void wti_cuda_report_end(struct wti_cuda_report *report)
 			range(report, &report->ranges[i], 0);
 		}
 	wait_for_room(report);
-	count(report, "cupti.emitted", report->tally.emitted);
-	count(report, "cupti.joined", report->tally.joined);
-	count(report, "cupti.unknown", report->tally.unknown);
-	count(report, "cupti.dropped", report->tally.dropped);
+	count(report, "cupti.emitted", "records", report->tally.emitted);
+	count(report, "cupti.joined", "records", report->tally.joined);
+	count(report, "cupti.unknown", "records", report->tally.unknown);
+	count(report, "cupti.dropped", "records", report->tally.dropped);
+	count(report, "cupti.cpu", "ns", cpu_ns);
 }
 
 void wti_cuda_report_note(struct wti_here here, const char *text)

@@ -64,8 +64,8 @@ struct wti_cuda_report {
 void wti_cuda_report(struct wti_cuda_report *report, const struct wti_cuda_record *record);
 /* Records of which only the number is known. `of`: kind of the events that they would have been. */
 void wti_cuda_report_lost(struct wti_cuda_report *report, uint64_t count);
-/* Ranges that are still open, and the tally. */
-void wti_cuda_report_end(struct wti_cuda_report *report);
+/* Ranges that are still open, the tally, and what the thread that reports has used. */
+void wti_cuda_report_end(struct wti_cuda_report *report, uint64_t cpu_ns);
 /* A word to the user: kept in the trace and printed by `record`. */
 void wti_cuda_report_note(struct wti_here here, const char *text);
 

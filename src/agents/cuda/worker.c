@@ -78,6 +78,14 @@ static void sleep_until_work(void)
 		;
 }
 
+static uint64_t own_cpu_ns(void)
+{
+	struct timespec used;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+	return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
+}
+
 static void *work(void *cookie)
 {
 	uint64_t looked_ns = 0;
@@ -104,7 +112,7 @@ static void *work(void *cookie)
 			break;
 		sleep_until_work();
 	}
-	wti_cuda_report_end(&wti_cuda.report);
+	wti_cuda_report_end(&wti_cuda.report, own_cpu_ns());
 	atomic_store(&wti_cuda.state, WTI_CUDA_ENDED);
 	return NULL;
 }
