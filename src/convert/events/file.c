@@ -12,7 +12,7 @@
 #define TRIES_MAX 100000u /* braces that are no event, in the whole file */
 
 struct reading {
-	struct wti_window *input;
+	struct wti_sliding *input;
 	const struct wti_events_taker *taker;
 	void *self;
 	struct wti_events_scan scan;
@@ -271,7 +271,7 @@ static int read_object(struct reading *in)
 	return r;
 }
 
-int wti_events_read(struct wti_window *input, const struct wti_events_taker *taker, void *self,
+int wti_events_read(struct wti_sliding *input, const struct wti_events_taker *taker, void *self,
 		    struct wti_events_outcome *ret_outcome, struct wt_err *err)
 {
 	struct wt_err problem = {.offset = -1};

@@ -27,7 +27,7 @@ struct wti_events_outcome {
 };
 
 /* WT_E_FORMAT: it is no such file. Damage behind the first event is no error. */
-int wti_events_read(struct wti_window *input, const struct wti_events_taker *taker, void *self,
+int wti_events_read(struct wti_sliding *input, const struct wti_events_taker *taker, void *self,
 		    struct wti_events_outcome *ret_outcome, struct wt_err *err);
 
 #endif

@@ -396,7 +396,7 @@ static int read_kineto(const char *path, struct wti_intake *intake,
 	static const struct wti_events_taker taker = {take_event, take_member};
 	struct kineto k = {.intake = intake, .file = ret_file, .earliest = WTI_INTAKE_TIME_MAX};
 	struct wti_events_outcome outcome;
-	struct wti_window input;
+	struct wti_sliding input;
 	int r = wti_input_open(&input, path, WTI_EVENTS_WINDOW_MAX, err);
 
 	if (r)
