@@ -27,8 +27,8 @@ int wti_record_opencl_variable(char **ret_variable, struct wt_err *err)
 			       "'%s' cannot be named in " LAYERS " because of the colon in its "
 			       "path; install wheeltap elsewhere",
 			       path);
-	if (asprintf(ret_variable, LAYERS "=%s%s%s", given ? given : "",
-		     given && *given ? ":" : "", path) < 0)
+	if (asprintf(ret_variable, LAYERS "=%s%s%s", given ? given : "", given && *given ? ":" : "",
+		     path) < 0)
 		return wti_err(err, WT_E_NOMEM, "out of memory");
 	return 0;
 }
@@ -38,8 +38,7 @@ int wti_record_opencl_settings(const struct wti_record_opencl *opencl, char **se
 {
 	char *more;
 
-	if (asprintf(&more, "%s%s%s", *settings,
-		     opencl->replayable ? "opencl_replayable=1\n" : "",
+	if (asprintf(&more, "%s%s%s", *settings, opencl->replayable ? "opencl_replayable=1\n" : "",
 		     opencl->stacks ? "opencl_stacks=1\n" : "") < 0)
 		return wti_err(err, WT_E_NOMEM, "out of memory");
 	free(*settings);
