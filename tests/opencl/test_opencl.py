@@ -18,12 +18,11 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
-from harness import BUILD, PATIENCE, PYTHON, WHEELTAP, Case, Scratch, environment, events, has_module, skip  # noqa: E402
+from harness import BUILD, PATIENCE, PYTHON, WHEELTAP, Case, environment, events, has_module, skip  # noqa: E402
 
 PROGRAMS = {Path(path).name.removeprefix("opencl_"): path for path in sys.argv[1:]}
 # The driver compiles slowly: what one program has compiled is there for all, and for the next run of the test.
 CACHE = BUILD / "tests" / "opencl" / "pocl-cache"
-BASE_NS = 10_000  # how far durations may differ because times were converted
 
 
 def run(words: list[str], status: int = 0) -> str:
@@ -58,12 +57,7 @@ class Recorded:
 
 class OpenCL(Case):
     def recorded(self, name: str, *options: str) -> Recorded:
-        return Recorded(self.scratch / f"run-{name}{len(options)}", [PROGRAMS[name]], *options)
-
-    def setUp(self) -> None:
-        self.folder = Scratch()
-        self.scratch = Path(self.folder.__enter__())
-        self.addCleanup(self.folder.__exit__, None, None, None)
+        return Recorded(self.folder / f"run-{name}{len(options)}", [PROGRAMS[name]], *options)
 
     def compare(self, recorded: Recorded, alone: str) -> None:
         self.assertEqual(steady(recorded.output), steady(alone))
@@ -134,12 +128,12 @@ class Details(OpenCL):
     def test_killed(self) -> None:
         """What the program knew to be over is there, although it was killed at once."""
         for how, status in (("kill", 128 + signal.SIGKILL), ("exit", 0)):
-            recorded = Recorded(self.scratch / how, [PROGRAMS["killed"], how], status=status)
+            recorded = Recorded(self.folder / how, [PROGRAMS["killed"], how], status=status)
             self.assertEqual(Counter(row["op"] for row in recorded.commands()), {"kernel": 20})
 
     def test_left(self) -> None:
         """A program that ends without waiting: each command is there, with times or without."""
-        recorded = Recorded(self.scratch / "left", [PROGRAMS["killed"], "leave"])
+        recorded = Recorded(self.folder / "left", [PROGRAMS["killed"], "leave"])
         self.assertEqual(Counter(row["op"] for row in recorded.commands()), {"kernel": 20})
 
     def test_objects_are_released(self) -> None:
@@ -175,7 +169,7 @@ class Details(OpenCL):
         if not has_module("pyopencl"):
             self.skipTest("there is no pyopencl")
         words = [PYTHON, str(HERE / "python_program.py")]
-        recorded = Recorded(self.scratch / "python", words)
+        recorded = Recorded(self.folder / "python", words)
         self.compare(recorded, run(words))
         self.assertEqual(len(list(recorded.folder.glob("0*.wt"))), 2)  # the recorder's and the program's
         calls = [event for kind in ("call_begin", "call_end", "span_begin") for event in events(recorded.folder, kind)]
@@ -188,7 +182,7 @@ class Details(OpenCL):
         self.assertTrue(all(inside))
 
     def test_layers_of_the_user(self) -> None:
-        done = subprocess.run([WHEELTAP, "record", "--opencl", "-q", "-o", str(self.scratch / "layers"), "--", "sh", "-c", "echo $OPENCL_LAYERS"],
+        done = subprocess.run([WHEELTAP, "record", "--opencl", "-q", "-o", str(self.folder / "layers"), "--", "sh", "-c", "echo $OPENCL_LAYERS"],
                               env=environment(OPENCL_LAYERS="/nowhere/libother.so"), stdout=subprocess.PIPE, timeout=PATIENCE, check=True, text=True)
         first, second = done.stdout.strip().split(":")
         self.assertEqual(first, "/nowhere/libother.so")
