@@ -33,8 +33,7 @@ def main() -> None:
     pyopencl.enqueue_copy(queue, doubled, b)
     print("result", hashlib.sha256(doubled.tobytes()).hexdigest())
     print("answer properties", queue.properties)
-    print("references queue", queue.reference_count)
-    print("references context", context.reference_count)
+    print("references buffer", b.get_info(pyopencl.mem_info.REFERENCE_COUNT))
     print("commands kernel", LAUNCHES)
     print("commands copy", 1)
 

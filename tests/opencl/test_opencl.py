@@ -178,8 +178,11 @@ class Details(OpenCL):
             depth += {"call_begin": 1, "call_end": -1}.get(event["kind"], 0)
             if event["kind"] == "span_begin" and event["fields"]["name"] == "clEnqueueNDRangeKernel":
                 inside.append(depth)
-        self.assertEqual(len(inside), 3)
-        self.assertTrue(all(inside))
+        self.assertEqual(inside, [1, 1, 1])
+        lines = (HERE / "python_program.py").read_text().splitlines()
+        line = next(number for number, text in enumerate(lines, 1) if "program.twice(" in text)
+        sites = [event["fields"]["site"] for event in events(recorded.folder, "call_begin") if event["fields"]["callee"] == "Kernel.__call__"]
+        self.assertEqual(sites, [f"{HERE / 'python_program.py'}:{line}"] * 3)
 
     def test_layers_of_the_user(self) -> None:
         done = subprocess.run([WHEELTAP, "record", "--opencl", "-q", "-o", str(self.folder / "layers"), "--", "sh", "-c", "echo $OPENCL_LAYERS"],
