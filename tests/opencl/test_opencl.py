@@ -77,7 +77,8 @@ class OpenCL(Case):
             wanted = (submitted - queued, started - submitted, ended - started)
             have = [(row["submitted"] - row["queued"], row["started"] - row["submitted"], row["ended"] - row["started"])
                     for row in recorded.commands() if row["name"] == name]
-            self.assertTrue(any(all(abs(a - b) <= 3 for a, b in zip(wanted, one)) for one in have), (name, wanted, have))
+            # Clocks are converted by straight lines between pairs: a few millionths.
+            self.assertTrue(any(all(abs(a - b) <= 3 + a / 50_000 for a, b in zip(wanted, one)) for one in have), (name, wanted, have))
 
 
 def test_of(name: str) -> Any:
