@@ -35,12 +35,12 @@ static void list_drivers(char *names, size_t size)
 		closedir(folder);
 }
 
-void wti_probe_opencl(struct wti_probed *ret)
+void wti_probe_opencl(struct wti_probed *ret, const char *loader)
 {
-	char loader[100], drivers[80], layer[PATH_MAX];
+	char drivers[80], layer[PATH_MAX];
 	const char *named = getenv("OCL_ICD_VENDORS");
 
-	if (!wti_probe_library("libOpenCL.so.1", loader, sizeof(loader))) {
+	if (!loader) {
 		wti_probed_say(ret, WTI_PROBE_MISSING,
 			       "apt install ocl-icd-libopencl1 (and a driver, e.g. "
 			       "pocl-opencl-icd)",
