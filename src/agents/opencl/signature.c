@@ -2,8 +2,7 @@
 /*
  * Reads the declaration of a kernel in its source, without a preprocessor: drivers tell what an
  * argument is only if the program was built with an option that is not ours to add. Whatever is not
- * plain is not believed. Comments count as space; nothing recurses, and the text is read once for
- * each place where the name stands.
+ * plain is not believed. Comments count as space; nothing recurses, and the time is bounded.
  */
 #include "signature.h"
 
@@ -11,6 +10,8 @@
 #include <string.h>
 
 #include <wheeltap/kinds.h>
+
+enum { PLACES_MAX = 64 }; /* that look like a declaration: each may be followed by a long text */
 
 static bool is_word(char c)
 {
@@ -128,14 +129,20 @@ static bool is_declared(const char *source, const char *name)
 bool wti_cl_signature(const char *source, const char *kernel, uint32_t count, uint32_t *ret_modes)
 {
 	const size_t bytes = strlen(kernel);
+	uint32_t places = 0;
 	bool found = false;
 
 	if (!bytes)
 		return false;
 	for (const char *at = strstr(source, kernel); at; at = strstr(at + bytes, kernel)) {
-		const char *behind = skip_space(at + bytes);
+		const char *behind;
 
-		if (is_word(at[bytes]) || *behind != '(' || !is_declared(source, at))
+		if (is_word(at[bytes]) || !is_declared(source, at))
+			continue;
+		if (++places > PLACES_MAX)
+			return false;
+		behind = skip_space(at + bytes);
+		if (*behind != '(')
 			continue;
 		if (read_arguments(behind + 1, count, ret_modes) != (int64_t)count)
 			return false; /* a second declaration may say something else */

@@ -33,6 +33,10 @@ void wti_probe_interpreters(wti_interpreter_fn *found, void *cookie);
 /* Calls back for each interpreter that has an agent of its own: built by `record` or added. */
 void wti_probe_agents(wti_interpreter_fn *found, void *cookie);
 
+/* Whether OpenCL programs can be recorded: the loader (NULL: there is none), a driver, our layer.
+ */
+void wti_probe_opencl(struct wti_probed *ret, const char *loader);
+
 /* For probes: state and detail at once. */
 void wti_probed_say(struct wti_probed *ret, enum wti_probe_state state, const char *cure,
 		    const char *format, ...) __attribute__((format(printf, 4, 5)));

@@ -119,8 +119,9 @@ static void look_library(struct wti_probed *ret, const char *library, const char
 
 static void look_opencl(struct wti_probed *ret)
 {
-	look_library(ret, "libOpenCL.so.1", "OpenCL programs cannot be observed",
-		     "apt install ocl-icd-libopencl1 (and a driver, e.g. pocl-opencl-icd)");
+	char path[100];
+
+	wti_probe_opencl(ret, find_library("libOpenCL.so.1", path, sizeof(path)) ? path : NULL);
 }
 
 /* What a device needs: our library, the driver's and the profiler's. The flag is in what is said.
