@@ -6,8 +6,9 @@
  * documented behaviour of CUPTI alone: it shares no code and no table with the agent.
  *
  * Variables: STANDIN_TAKEN=1: another subscriber is there (error 39). STANDIN_DROP=N: each N-th
- * time that a buffer is full, 1000 records are dropped. STANDIN_VERSION=N. STANDIN_TRUTH=FILE: at
- * the end what was made is written there.
+ * time that a buffer is full, 1000 records are dropped. STANDIN_VERSION=N. STANDIN_ALONE=1:
+ * callbacks are timed, and without an agent the same work is done. STANDIN_TRUTH=FILE: at the end
+ * what was made is written there.
  */
 #ifndef WTI_TESTS_STANDIN_H
 #define WTI_TESTS_STANDIN_H
