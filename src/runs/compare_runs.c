@@ -301,7 +301,7 @@ static void add_table(const struct comparison *c, bool all, struct wt_result *re
 			put_text(table, row->values[j] ? row->values[j] : "-");
 	}
 	for (size_t i = 0; i < c->run_count; i++) {
-		char key[16];
+		char key[32];
 
 		snprintf(key, sizeof(key), "run%zu", i + 1);
 		wt_result_fact_text(result, key, "", c->names[i] ? c->names[i] : "");
