@@ -9,14 +9,10 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "base/file.h"
 #include "base/folder.h"
-#include "base/json.h"
 #include "base/map.h"
-#include "trace/run_folder.h"
+#include "run_json.h"
 
-#define RUN_SCHEMA 1 /* of run.json, as the recorder writes it */
-#define JSON_MAX (1u << 20)
 #define TRACK 1
 #define STRINGS_MAX (4 * (size_t)WTI_TESTS_MAX)
 
@@ -94,48 +90,25 @@ static int write_stream(const char *path, const struct wti_tests *tests, uint64_
 	return r;
 }
 
-static void put_u64(struct wti_json *json, const char *key, uint64_t value)
-{
-	wti_json_key(json, key);
-	wti_json_u64(json, value);
-}
-
-static int write_json(const char *path, const char *source, int64_t start_ns, uint64_t duration_ns,
-		      const struct wti_tests *tests, struct wt_err *err)
+static int write_json(const char *folder, const char *source, int64_t start_ns,
+		      uint64_t duration_ns, const struct wti_tests *tests, struct wt_err *err)
 {
 	struct wti_tests_count count = wti_tests_count(tests);
 	bool failed =
 		count.by_status[WT_CHECK_STATUS_FAILED] || count.by_status[WT_CHECK_STATUS_ERROR];
-	struct wti_json json;
-	struct wti_buf text;
-	int r;
+	const struct wti_run_facts facts = {.source = source,
+					    .status = failed ? WTI_RUN_FAILED : WTI_RUN_FINISHED,
+					    .start_ns = start_ns,
+					    .duration_ns = duration_ns,
+					    .events = tests->count};
 
-	wti_buf_init(&text, JSON_MAX);
-	wti_json_init(&json, &text, true);
-	wti_json_object(&json);
-	put_u64(&json, "schema", RUN_SCHEMA);
-	wti_json_key(&json, "status");
-	wti_json_text(&json, wti_run_status_name(failed ? WTI_RUN_FAILED : WTI_RUN_FINISHED));
-	wti_json_key(&json, "command");
-	wti_json_array(&json);
-	wti_json_text(&json, source);
-	wti_json_array_end(&json);
-	put_u64(&json, "start_ns", start_ns > 0 ? (uint64_t)start_ns : 0);
-	put_u64(&json, "duration_ns", duration_ns);
-	put_u64(&json, "events", tests->count);
-	put_u64(&json, "lost", 0);
-	wti_json_object_end(&json);
-	wti_buf_byte(&text, '\n');
-	r = wti_buf_status(&text) ? wti_err(err, WT_E_NOMEM, "out of memory")
-				  : wti_file_replace(path, text.data, text.bytes, err);
-	wti_buf_release(&text);
-	return r;
+	return wti_run_json_write(folder, &facts, err);
 }
 
 int wti_test_run_write(const char *folder, const char *source, int64_t start_ns,
 		       const struct wti_tests *tests, struct wt_err *err)
 {
-	char stream[PATH_MAX + 16], json[PATH_MAX + 16];
+	char stream[PATH_MAX + 16];
 	struct wti_folder made;
 	uint64_t duration_ns = 0;
 	int r = wti_folder_make(&made, folder, err);
@@ -143,12 +116,10 @@ int wti_test_run_write(const char *folder, const char *source, int64_t start_ns,
 	if (r)
 		return r;
 	snprintf(stream, sizeof(stream), "%s/0000.wt", folder);
-	snprintf(json, sizeof(json), "%s/" WTI_RUN_JSON, folder);
 	r = write_stream(stream, tests, &duration_ns, err);
-	r = r ? r : write_json(json, source, start_ns, duration_ns, tests, err);
+	r = r ? r : write_json(folder, source, start_ns, duration_ns, tests, err);
 	if (r) {
 		unlink(stream);
-		unlink(json);
 		wti_folder_unmake(&made);
 	}
 	return r;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/bytes.h"
 #include "base/doc.h"
 #include "base/err.h"
 #include "base/grow.h"
@@ -14,6 +15,7 @@
 #include "cli/packs.h"
 #include "cli/report.h"
 #include "import_tests.h"
+#include "import_trace.h"
 
 #define FILES_MAX 10000u
 #define PATH_BYTES 4096
@@ -216,32 +218,98 @@ static int import_files(const struct files *files, const char *output, struct wt
 	return r;
 }
 
+/* ---- Formats -------------------------------------------------------------------------------- */
+
+struct import {
+	const struct import_options *options;
+	const char *format;
+	char **paths;
+	size_t count;
+	struct wt_result *result;
+	bool damaged; /* what could be read is imported */
+};
+
+static int run_traincheck(struct import *import, struct wt_err *err)
+{
+	struct files files = {0};
+	int r = import->options->output
+			? gather(&files, import->paths, import->count, err)
+			: wti_err(err, WT_E_ARG, "no output given: use -o RUN or -o PACK");
+
+	r = r ? r : import_files(&files, import->options->output, import->result, err);
+	release_files(&files);
+	return r;
+}
+
+static int run_tests(struct import *import, struct wt_err *err)
+{
+	return wti_import_tests(import->format, import->paths, import->count,
+				import->options->output, import->result, err);
+}
+
+static int run_trace(struct import *import, struct wt_err *err)
+{
+	return wti_import_trace(import->format, import->paths, import->count,
+				import->options->output, import->result, &import->damaged, err);
+}
+
+static const struct {
+	const char *name;
+	int (*run)(struct import *import, struct wt_err *err);
+} formats[] = {
+	{"kineto", run_trace},
+	{"traincheck", run_traincheck},
+	{"tap", run_tests},
+	{"junit", run_tests},
+};
+
+static int no_format(const char *name, struct wt_err *err)
+{
+	char names[256] = "";
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < WTI_COUNT(formats); i++)
+		bytes += (size_t)snprintf(names + bytes, sizeof(names) - bytes, "%s%s",
+					  !i                            ? ""
+					  : i + 1 == WTI_COUNT(formats) ? " and "
+									: ", ",
+					  formats[i].name);
+	return wti_err(err, WT_E_ARG, "no format '%s'; there are %s", name, names);
+}
+
+static int run_format(struct import *import, struct wt_err *err)
+{
+	for (size_t i = 0; i < WTI_COUNT(formats); i++) {
+		if (strcmp(formats[i].name, import->format))
+			continue;
+		return import->count
+			       ? formats[i].run(import, err)
+			       : wti_err(err, WT_E_ARG, "no file given: name the files to import");
+	}
+	return no_format(import->format, err);
+}
+
 static int run(const void *opaque, char **arguments, size_t count)
 {
 	const struct import_options *options = opaque;
 	struct wt_err err = {.offset = -1};
 	struct wt_result result;
-	struct files files = {0};
-	int r = 0, code;
+	struct import import = {.options = options,
+				.format = arguments[0],
+				.paths = arguments + 1,
+				.count = count - 1,
+				.result = &result};
+	int code;
 
 	wt_result_init(&result, "import");
-	if (strcmp(arguments[0], "traincheck") && !wti_import_is_tests(arguments[0]))
-		r = wti_err(&err, WT_E_ARG, "no format '%s'; there are traincheck, tap and junit",
-			    arguments[0]);
-	else if (count < 2)
-		r = wti_err(&err, WT_E_ARG, "no file given: name the files to import");
-	else if (wti_import_is_tests(arguments[0]))
-		r = wti_import_tests(arguments[0], arguments + 1, count - 1, options->output,
-				     &result, &err);
-	else if (!options->output)
-		r = wti_err(&err, WT_E_ARG, "no output given: use -o RUN or -o PACK");
-	else
-		r = gather(&files, arguments + 1, count - 1, &err);
-	if (!r && !wti_import_is_tests(arguments[0]))
-		r = import_files(&files, options->output, &result, &err);
-	code = r ? wti_report_error("import", options->json, &err)
-		 : wti_report_result(&result, options->json, WTI_EXIT_CLEAN);
-	release_files(&files);
+	if (run_format(&import, &err)) {
+		code = wti_report_error("import", options->json, &err);
+	} else {
+		if (import.damaged)
+			wt_result_set_status(&result, "damaged");
+		code = wti_report_result(&result, options->json,
+					 import.damaged ? WTI_EXIT_TRACE : WTI_EXIT_CLEAN);
+	}
 	wt_result_release(&result);
 	return code;
 }
@@ -255,9 +323,14 @@ static const struct wti_option options[] = {
 
 const struct wti_verb wti_verb_import = {
 	.name = "import",
-	.arguments = "traincheck|tap|junit FILE... -o PATH",
+	.arguments = "FORMAT FILE... [-o PATH]",
 	.summary = "import traces, invariants and test reports of other tools",
 	.description =
+		"kineto: traces of PyTorch's profiler (.json, .json.gz) become a run, with a "
+		"stream for each file: name those of all ranks. Times are exact, launches are "
+		"joined with what the device did, what is left out is counted. Memory does not "
+		"grow with the file. A file that is cut or damaged is imported as far as it can "
+		"be read; the exit status is then 3. docs/import.md has more.\n\n"
 		"traincheck: its traces (a folder of them, or files of JSON lines) become a run, "
 		"its invariant files become a pack; the first line of a file shows which of the "
 		"two it is. A file may be a pipe: -, /dev/stdin, or <(...) of a shell. Nothing in "
@@ -269,7 +342,8 @@ const struct wti_verb wti_verb_import = {
 		"tap, junit: reports of tests (TAP, JUnit XML) become a run with a check for each "
 		"test; without -o below $WHEELTAP_HOME, or ./wheeltap-runs. 'wheeltap tests' shows "
 		"them, 'wheeltap trend check:NAME' follows one.",
-	.examples = "wheeltap import traincheck trace_folder -o runs/theirs\ta trace\n"
+	.examples = "wheeltap import kineto rank*.json.gz -o runs/theirs\ta profile of all ranks\n"
+		    "wheeltap import traincheck trace_folder -o runs/theirs\ta trace\n"
 		    "wheeltap import traincheck invariants.json -o pack.json\tinvariants\n"
 		    "wheeltap import junit results.xml\ta report of CI",
 	.options = options,

@@ -10,13 +10,10 @@
 
 #include "base/err.h"
 #include "base/file.h"
-#include "base/text.h"
-#include "cli/front.h"
 #include "convert/junit.h"
 #include "convert/tap.h"
 #include "convert/test_run.h"
-
-#define SAME_SECOND_MAX 100
+#include "import_folder.h"
 
 bool wti_import_is_tests(const char *format)
 {
@@ -45,31 +42,6 @@ static int read_one(const char *format, const char *path, struct wti_tests *test
 	return r;
 }
 
-/* "results-20260301-123000" below the home, after results.xml. */
-static int new_folder(const char *path, char ret_folder[PATH_MAX], struct wt_err *err)
-{
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-	int bytes = (int)strcspn(name, ".");
-	time_t now = time(NULL);
-	char when[32];
-	struct stat st;
-	struct tm tm;
-
-	strftime(when, sizeof(when), "%Y%m%d-%H%M%S", localtime_r(&now, &tm));
-	for (int i = 1; i <= SAME_SECOND_MAX; i++) {
-		char more[16] = "";
-
-		if (i > 1)
-			snprintf(more, sizeof(more), "-%d", i);
-		if (snprintf(ret_folder, PATH_MAX, "%s/%.*s-%s%s", wti_home(), bytes ? bytes : 5,
-			     bytes ? name : "tests", when, more) >= PATH_MAX)
-			break;
-		if (stat(ret_folder, &st))
-			return 0;
-	}
-	return wti_err(err, WT_E_EXISTS, "no free name below '%.200s'; use -o RUN", wti_home());
-}
-
 int wti_import_tests(const char *format, char **paths, size_t count, const char *output,
 		     struct wt_result *result, struct wt_err *err)
 {
@@ -91,7 +63,7 @@ int wti_import_tests(const char *format, char **paths, size_t count, const char 
 	else
 		start_ns = (int64_t)time(NULL) * 1000000000;
 	if (!r && !output)
-		r = new_folder(paths[0], folder, err);
+		r = wti_import_folder(paths[0], folder, err);
 	output = output ? output : folder;
 	r = r ? r : wti_test_run_write(output, paths[0], start_ns, &tests, err);
 	counts = wti_tests_count(&tests);
