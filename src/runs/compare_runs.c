@@ -113,6 +113,9 @@ static int put_summary(struct comparison *c, const struct wti_run_summary *summa
 	char text[64], name[512];
 	int r = 0;
 
+	for (size_t i = 0; i < summary->configuration.count && !r; i++)
+		r = put(c, "setting", summary->configuration.items[i].key,
+			summary->configuration.items[i].value);
 	for (size_t i = 0; i < summary->metric_count && !r; i++)
 		r = put_metric(c, &summary->metrics[i]);
 	for (size_t i = 0; i < summary->finding_count && !r; i++) {

@@ -50,6 +50,7 @@ void wti_summary_init(struct wti_run_summary *summary)
 	*summary = (struct wti_run_summary){.is_damaged = false};
 	wti_arena_init(&summary->arena, ARENA_MAX);
 	wti_tests_init(&summary->tests);
+	wti_configuration_init(&summary->configuration);
 }
 
 void wti_summary_release(struct wti_run_summary *summary)
@@ -58,6 +59,7 @@ void wti_summary_release(struct wti_run_summary *summary)
 	free(summary->metrics);
 	free(summary->findings);
 	wti_tests_release(&summary->tests);
+	wti_configuration_release(&summary->configuration);
 	*summary = (struct wti_run_summary){.is_damaged = false};
 }
 
@@ -160,6 +162,9 @@ static int add_steps(struct wti_run_summary *summary, const struct wti_effects *
 	metric.values[WTI_STAT_P50] = (double)wti_effects_step_ns(fx, 0.5) / SECOND_NS;
 	metric.values[WTI_STAT_P95] = (double)wti_effects_step_ns(fx, 0.95) / SECOND_NS;
 	metric.values[WTI_STAT_COUNT] = (double)fx->step_time_count;
+	if (sum > 0 && wti_summary_add_number(summary, "throughput", "steps/s",
+					      (double)fx->step_time_count / sum))
+		return WT_E_NOMEM;
 	return wti_summary_add_metric(summary, &metric);
 }
 
@@ -288,6 +293,19 @@ static int add_tests(struct wti_run_summary *summary, const struct wti_seen_run 
 	return r ? r : count_tests(summary);
 }
 
+static int add_configuration(struct wti_run_summary *summary, const struct wti_seen_run *seen,
+			     struct wt_err *err)
+{
+	struct wti_configuration_options options = {.configuration = &summary->configuration};
+	struct wt_result nothing;
+	int r;
+
+	wt_result_init(&nothing, "configuration");
+	r = inspect(seen, "configuration", &options, &nothing, err);
+	wt_result_release(&nothing);
+	return r;
+}
+
 int wti_summary_read(const struct wti_front *front, const struct wti_run *run,
 		     struct wti_run_summary *ret_summary, struct wt_err *err)
 {
@@ -305,6 +323,7 @@ int wti_summary_read(const struct wti_front *front, const struct wti_run *run,
 		r = add_metrics(&summary, &seen.opened.run, &seen.effects);
 		r = r ? r : add_findings(&summary, &seen, &unread);
 		r = r ? r : add_tests(&summary, &seen, &unread);
+		r = r ? r : add_configuration(&summary, &seen, &unread);
 		if (r && r != WT_E_NOMEM) {
 			summary.is_damaged = true;
 			r = 0;

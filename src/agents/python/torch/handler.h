@@ -37,6 +37,8 @@ extern const struct wti_handler wti_handler_made, wti_handler_method, wti_handle
 /* What feeds them: handle_data.c */
 extern const struct wti_handler wti_handler_epoch, wti_handler_batch, wti_handler_fetch,
 	wti_handler_worker;
+/* What they run with: handle_configuration.c */
+extern const struct wti_handler wti_handler_configured;
 
 /* Every tensor and number of what is saved or was loaded; handle_model.c. */
 void wti_handle_contents(const struct wti_hooked_call *call, int position, PyObject *object);
