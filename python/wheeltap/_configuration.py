@@ -195,8 +195,8 @@ class Resolved:
             self._core.configuration(value.key, source, value.type, value.is_default, printable(value.text))
 
     def _argparse(self, parser: Any, result: Any, in_library: bool) -> None:
-        if type(parser).__module__.startswith("_pytest"):
-            return
+        if type(parser).__module__.startswith("_pytest") or (in_library and "hydra._internal.utils" in sys.modules):
+            return  # options of the library itself, and of hydra only words that it has yet to resolve
         namespace = result[0] if type(result) is tuple else result
         defaults = {_attributes(action).get("dest"): action for action in _declared(parser)}
         own = _attributes(namespace)

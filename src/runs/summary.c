@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/grow.h"
+#include "base/text.h"
 #include "convert/tap.h"
 #include "inspect/check/check.h"
 #include "runjson.h"
@@ -41,6 +42,16 @@ const char *wti_severity_word(enum wt_severity severity)
 	static const char *const words[] = {"note", "warning", "error"};
 
 	return severity < sizeof(words) / sizeof(*words) ? words[severity] : "other";
+}
+
+const char *wti_metric_text(char out[WTI_METRIC_TEXT], const char *unit, double value)
+{
+	if (!strcmp(unit, "s") && isfinite(value))
+		return wti_format_ns(out, (int64_t)(value * SECOND_NS));
+	if (!strcmp(unit, "bytes") && isfinite(value))
+		return wti_format_bytes(out, value > 0 ? (uint64_t)value : 0);
+	snprintf(out, WTI_METRIC_TEXT, "%.6g", value);
+	return out;
 }
 
 /* ---- Filling --------------------------------------------------------------------------------- */
@@ -205,11 +216,11 @@ static int add_metrics(struct wti_run_summary *summary, const struct wti_run *ru
 
 /* ---- Findings and tests ---------------------------------------------------------------------- */
 
-static int inspect(const struct wti_seen_run *seen, const char *name, const void *options,
+static int inspect(const struct wti_opened_run *opened, const char *name, const void *options,
 		   struct wt_result *result, struct wt_err *err)
 {
-	int r = wt_inspect(wt_inspector_by_name(name), seen->opened.trace, NULL, options, result,
-			   NULL, NULL, err);
+	int r = wt_inspect(wt_inspector_by_name(name), opened->trace, NULL, options, result, NULL,
+			   NULL, err);
 
 	return !r && wt_result_status(result) ? wti_err(err, WT_E_NOMEM, "out of memory") : r;
 }
@@ -225,7 +236,7 @@ static int add_findings(struct wti_run_summary *summary, const struct wti_seen_r
 	int r;
 
 	wt_result_init(&doctor, "doctor");
-	r = inspect(seen, "doctor", &options, &doctor, err);
+	r = inspect(&seen->opened, "doctor", &options, &doctor, err);
 	for (size_t i = 0; i < doctor.finding_count && !r; i++) {
 		const struct wt_finding *it = &doctor.findings[i];
 
@@ -272,24 +283,31 @@ static int count_tests(struct wti_run_summary *summary)
 }
 
 /* Of the program itself; or what it printed, as tests of ctest, meson and prove do. */
-static int add_tests(struct wti_run_summary *summary, const struct wti_seen_run *seen,
-		     struct wt_err *err)
+int wti_summary_tests(const struct wti_opened_run *opened, struct wti_tests *tests,
+		      struct wt_err *err)
 {
-	struct wti_tests_options options = {.tests = &summary->tests};
-	const struct wti_run *run = &seen->opened.run;
+	struct wti_tests_options options = {.tests = tests};
 	struct wt_result nothing;
 	char *path;
 	int r;
 
 	wt_result_init(&nothing, "tests");
-	r = inspect(seen, "tests", &options, &nothing, err);
+	r = inspect(opened, "tests", &options, &nothing, err);
 	wt_result_release(&nothing);
-	if (!r && !summary->tests.count && run->is_folder) {
-		if (asprintf(&path, "%s/" WTI_RUN_CONSOLE, run->path) < 0)
+	if (!r && !tests->count && opened->run.is_folder) {
+		if (asprintf(&path, "%s/" WTI_RUN_CONSOLE, opened->run.path) < 0)
 			return wti_err(err, WT_E_NOMEM, "out of memory");
-		r = wti_tap_console(path, &summary->tests);
+		r = wti_tap_console(path, tests);
 		free(path);
 	}
+	return r;
+}
+
+static int add_tests(struct wti_run_summary *summary, const struct wti_seen_run *seen,
+		     struct wt_err *err)
+{
+	int r = wti_summary_tests(&seen->opened, &summary->tests, err);
+
 	return r ? r : count_tests(summary);
 }
 
@@ -301,7 +319,7 @@ static int add_configuration(struct wti_run_summary *summary, const struct wti_s
 	int r;
 
 	wt_result_init(&nothing, "configuration");
-	r = inspect(seen, "configuration", &options, &nothing, err);
+	r = inspect(&seen->opened, "configuration", &options, &nothing, err);
 	wt_result_release(&nothing);
 	return r;
 }
