@@ -33,8 +33,9 @@ if TYPE_CHECKING:
     from ._reader import Column as Column, TraceError as TraceError
     from ._judge import Finding as Finding, Verdict as Verdict
     from .flags import (CallFlags as CallFlags, ConfigurationFlags as ConfigurationFlags, MemberFlags as MemberFlags, OperatorEndFlags as OperatorEndFlags,
-                        SignalFlags as SignalFlags, StateFlags as StateFlags, SyscallFlags as SyscallFlags,
-                        TaskEndFlags as TaskEndFlags, TensorFlags as TensorFlags, ThinnedFlags as ThinnedFlags)
+                        SignalFlags as SignalFlags, SpanFlags as SpanFlags, StateFlags as StateFlags,
+                        SyscallFlags as SyscallFlags, TaskEndFlags as TaskEndFlags, TensorFlags as TensorFlags,
+                        ThinnedFlags as ThinnedFlags)
     from .run import Event as Event, Run as Run
     from .table import Table as Table
 
@@ -192,8 +193,8 @@ def __getattr__(name: str) -> Any:
     """The types of the reader, when somebody asks for them: programs that are recorded do not load it."""
     places = {"Column": "_reader", "TraceError": "_reader", "Event": "run", "Run": "run", "Table": "table",
               "Finding": "_judge", "Verdict": "_judge", "CallFlags": "flags", "ConfigurationFlags": "flags", "MemberFlags": "flags",
-              "OperatorEndFlags": "flags", "SignalFlags": "flags", "StateFlags": "flags", "SyscallFlags": "flags",
-              "TaskEndFlags": "flags", "TensorFlags": "flags", "ThinnedFlags": "flags"}
+              "OperatorEndFlags": "flags", "SignalFlags": "flags", "SpanFlags": "flags", "StateFlags": "flags",
+              "SyscallFlags": "flags", "TaskEndFlags": "flags", "TensorFlags": "flags", "ThinnedFlags": "flags"}
     if name not in places:
         raise AttributeError(f"module 'wheeltap' has no attribute '{name}'")
     from importlib import import_module

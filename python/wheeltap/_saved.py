@@ -35,6 +35,11 @@ def _children(torch: Any, thing: Any) -> Iterator[tuple[str, Any]]:
             yield from own.get(key, {}).items()
 
 
+def _is_array(thing: Any) -> bool:
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and type(thing) is numpy.ndarray
+
+
 def contents(torch: Any, thing: Any) -> Iterator[tuple[str, Any]]:
     """(path, tensor or number), in order; (CUT, None) at the end if that is not all."""
     waiting: list[tuple[str, Any, int]] = [("", thing, 0)]
@@ -43,7 +48,7 @@ def contents(torch: Any, thing: Any) -> Iterator[tuple[str, Any]]:
         if not waiting:
             break
         path, at, depth = waiting.pop()
-        if issubclass(type(at), torch.Tensor) or type(at) in (bool, int, float):
+        if issubclass(type(at), torch.Tensor) or type(at) in (bool, int, float) or _is_array(at):
             yield path, at
         elif depth < DEPTH_MAX:
             waiting.extend((f"{path}.{key}" if path else key, value, depth + 1)
@@ -54,21 +59,35 @@ def contents(torch: Any, thing: Any) -> Iterator[tuple[str, Any]]:
         yield CUT, None
 
 
-# By module: (function, whether it saves, the name under which it is told).
+# numpy's functions are in one module up to 1.26, and in another since.
+ARRAYS = (("save", "ARRAY_SAVED", "save"), ("savez", "ARRAYS_SAVED", "savez"), ("savez_compressed", "ARRAYS_SAVED", "savez_compressed"),
+          ("load", "ARRAY_LOADED", "load"), ("NpzFile.__getitem__", "ARRAY_TAKEN", "NpzFile.__getitem__"))
+
+# By module: (function, what the extension calls its handling, the name under which it is told).
 FILES = {
-    "safetensors.torch": (("save_file", True, "save_file"), ("load_file", False, "load_file")),
-    "torch.distributed.checkpoint.state_dict_saver": (("save", True, "checkpoint.save"),),
-    "torch.distributed.checkpoint.state_dict_loader": (("load", False, "checkpoint.load"),),
+    "safetensors.torch": (("save_file", "SAVE", "save_file"), ("load_file", "LOAD", "load_file")),
+    "torch.distributed.checkpoint.state_dict_saver": (("save", "SAVE", "checkpoint.save"),),
+    "torch.distributed.checkpoint.state_dict_loader": (("load", "LOAD", "checkpoint.load"),),
+    "numpy.lib.npyio": ARRAYS,
+    "numpy.lib._npyio_impl": ARRAYS,
 }
+
+
+def _function(module: str, path: str) -> Any:
+    """What is called in the end: numpy's functions for others' arrays stand in front of its own."""
+    found: Any = sys.modules[module]
+    for name in path.split("."):
+        found = getattr(found, name, None)
+    return getattr(found, "__wrapped__", found)
 
 
 def _hook(hooker: Callable[[], Any], module: str) -> None:
     core = hooker()
-    for name, is_save, shown in FILES[module]:
-        function = getattr(sys.modules[module], name, None)
-        if isinstance(function, FunctionType):
-            library = "torch.distributed" if module.startswith("torch.") else "safetensors"
-            core.hook(function, library, shown, core.ALWAYS | core.ARGUMENTS, core.SAVE if is_save else core.LOAD)
+    library = "torch.distributed" if module.startswith("torch.") else module.partition(".")[0]
+    for name, handling, shown in FILES[module]:
+        function = _function(module, name)
+        if isinstance(function, FunctionType) and function.__module__ in (module, "numpy"):
+            core.hook(function, library, shown, core.ALWAYS | core.ARGUMENTS, getattr(core, handling))
 
 
 def actions(hooker: Callable[[], Any]) -> dict[str, Callable[[], None]]:

@@ -15,6 +15,7 @@ __all__ = [
     "MemberFlags",
     "OperatorEndFlags",
     "SignalFlags",
+    "SpanFlags",
     "StateFlags",
     "SyscallFlags",
     "TaskEndFlags",
@@ -114,3 +115,12 @@ class SignalFlags(IntFlag):
     """Of a signal: `flags` of `signal`."""
 
     STOPPED = 1  # the thread has stopped for it; emitted besides its delivery
+
+
+class SpanFlags(IntFlag):
+    """What kind of work a span is; none: an ordinary span: `flags` of `span_begin`."""
+
+    RUNTIME = 1  # a call of a device's programming interface: cudaLaunchKernel, hipMemcpyAsync, clEnqueueNDRangeKernel
+    OPERATOR = 2  # an operator of a framework: aten::mm
+    ANNOTATION = 4  # a range that the user named
+    PYTHON = 8  # a Python function

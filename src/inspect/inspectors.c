@@ -8,6 +8,7 @@ const struct wt_inspector *const wti_inspectors[] = {
 	&wti_inspector_configuration,
 	&wti_inspector_contents,
 	&wti_inspector_counts,
+	&wti_inspector_device,
 	&wti_inspector_doctor,
 	&wti_inspector_effects,
 	&wti_inspector_infer,

@@ -19,7 +19,8 @@
 #include "model/histogram.h"
 #include "model/units.h"
 
-#define THREADS_MAX 8u /* more would wait for memory */
+#define THREADS_MAX 8u                       /* more would wait for memory */
+#define SHARED_BYTES_MIN ((uint64_t)1 << 20) /* less is done before a thread has begun */
 
 /* The elements on their way through: what wti_digest_from() asks for. */
 struct pass {
@@ -155,8 +156,8 @@ static void run_crowd(struct crowd *crowd)
 	pthread_t others[THREADS_MAX];
 	size_t count = 0;
 
-	while (count + 1 < THREADS_MAX && (long)count + 1 < cores &&
-	       count + 1 < crowd->model->tensor_count &&
+	while (crowd->bytes >= SHARED_BYTES_MIN && count + 1 < THREADS_MAX &&
+	       (long)count + 1 < cores && count + 1 < crowd->model->tensor_count &&
 	       !pthread_create(&others[count], NULL, work, crowd))
 		count++;
 	work(crowd);

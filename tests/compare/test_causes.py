@@ -109,7 +109,9 @@ class Causes(Case):
             self.assertEqual(self.check(*program), [])
         runs = [str(self.bench.record(*program, cwd=self.here)) for _ in range(2)]
         done = self.bench.call("diff", *runs)
-        self.assertEqual((done.returncode, done.stdout.count("\n")), (0, 1), done.stdout)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        # A second line may say that counts which depend on timing differ.
+        self.assertIn("did the same", done.stdout.splitlines()[0])
 
     def test_random_names_that_look_like_words(self) -> None:
         """Six letters that mkstemp() drew: the file was made as such files are, and is gone at the end."""

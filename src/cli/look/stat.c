@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "inspect/device/device.h"
 #include "inspect/time/path.h"
 #include "inspect/time/stat.h"
 #include "inspect/time/syscalls.h"
@@ -15,6 +16,8 @@
 struct stat_options {
 	bool syscalls;
 	bool critical_path;
+	bool device;
+	const char *under;
 	bool percentiles;
 	const char *time;
 	const char *by;
@@ -147,6 +150,35 @@ static int critical_path(const struct stat_options *o, char **runs, size_t count
 	return wti_inspect_runs(&in, runs, count);
 }
 
+/* Rows of a table of names: there are several tables. */
+#define DEVICE_ROWS 15u
+/* Points of a series: enough for a picture, few enough for a page of JSON. */
+#define SERIES_POINTS 200u
+
+static int device(const struct stat_options *o, char **runs, size_t count)
+{
+	bool whole = o->json || o->csv;
+	struct wti_device_options view = {.limit = o->limit != defaults.limit ? o->limit
+						   : whole                    ? 0
+									      : DEVICE_ROWS,
+					  .columns = o->json ? SERIES_POINTS : 0,
+					  .under = o->under};
+	struct wt_query query;
+	struct wti_inspection in = {.inspector = "device",
+				    .verb = "stat",
+				    .query = &query,
+				    .options = &view,
+				    .json = o->json,
+				    .other = o->csv        ? csv
+					     : o->markdown ? wti_show_markdown
+							   : NULL};
+
+	wt_query_init(&query);
+	query.from_ns = o->window.from_ns;
+	query.to_ns = o->window.to_ns;
+	return wti_inspect_runs(&in, runs, count);
+}
+
 static int run(const void *opaque, char **arguments, size_t count)
 {
 	const struct stat_options *o = opaque;
@@ -176,6 +208,8 @@ static int run(const void *opaque, char **arguments, size_t count)
 		wti_err(&err, WT_E_ARG, "CSV is one table: give one run, or --json");
 		return wti_report_error("stat", o->json, &err);
 	}
+	if (o->device && !o->syscalls)
+		return device(o, arguments, count);
 	if (o->critical_path && o->syscalls)
 		return misplaced(o, "critical-path", "");
 	if (o->critical_path)
@@ -202,6 +236,14 @@ static const struct wti_option options[] = {
 	 "only system calls, as strace -c counts them: % of the time, seconds, usecs/call, calls, "
 	 "errors",
 	 offsetof(struct stat_options, syscalls)},
+	{"device", 0, WTI_OPT_FLAG, NULL, NULL,
+	 "only devices: idle and compute time, why queues stood still, operations by name, "
+	 "launches, "
+	 "copies, memory, sequences that operators launch (docs/devices.md)",
+	 offsetof(struct stat_options, device)},
+	{"under", 0, WTI_OPT_TEXT, "GLOB", NULL,
+	 "with --device: sequences under operators whose names match, instead of the outermost",
+	 offsetof(struct stat_options, under)},
 	{"percentiles", 0, WTI_OPT_FLAG, NULL, NULL,
 	 "with --syscalls, also the minimum, 50th, 90th and 99th percentile and maximum time",
 	 offsetof(struct stat_options, percentiles)},

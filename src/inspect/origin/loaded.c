@@ -46,7 +46,7 @@ static size_t judge_contents(struct wti_origin *origin, struct wt_result *result
 		const struct wti_origin_value *value = wti_origin_find(
 			origin, origin->saves[load].group, tensor->name, tensor->hash);
 
-		if (!value)
+		if (!value || value->digest.flags & WT_TENSOR_NO_HASH)
 			continue;
 		equal += value->digest.hash == tensor->hash;
 		if (value->digest.hash == tensor->hash || different++)
@@ -161,6 +161,7 @@ bool wti_origin_judge_loaded(struct wti_origin *origin, struct wt_result *result
 	judge_overwritten(origin, result);
 	judge_tied(origin, result, origin->saves[load].step);
 	wt_result_fact_count(result, "seen", "", WT_CELL_COUNT, equal);
+	wt_result_fact_count(result, "is_load", "", WT_CELL_COUNT, 1);
 	wt_result_fact_text(result, "compared", "compared with the load of",
 			    wti_origin_text(origin, origin->saves[load].path));
 	if (origin->saves[load].step >= 0)

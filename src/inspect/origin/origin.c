@@ -11,10 +11,12 @@
 #include "base/grow.h"
 #include "inspect/core/inspectors.h"
 #include "inspect/training/members.h"
+#include "inspect/training/optimizer_state.h"
 #include "own.h"
 
 #define SIGHTINGS_MAX (1u << 20)
 #define SAVES_MAX (1u << 16)
+#define RECENT 4096u          /* saves among which those of other ranks are looked for */
 #define VALUES_MAX (1u << 22) /* a thousand saves of four thousand tensors */
 
 const char *wti_origin_base(const char *path)
@@ -171,14 +173,6 @@ static uint32_t path_of(const struct wti_origin *origin, const struct wti_call *
 	return WTI_SYMBOL_NONE;
 }
 
-/* The last key of a path. */
-static const char *last_key(const char *path)
-{
-	const char *dot = strrchr(path, '.');
-
-	return dot ? dot + 1 : path;
-}
-
 /* What a checkpoint says of itself: a number under such a key. */
 static int64_t claimed_step(const struct wti_origin *origin, const struct wti_call *call)
 {
@@ -195,25 +189,16 @@ static int64_t claimed_step(const struct wti_origin *origin, const struct wti_ca
 	return -1;
 }
 
-/* "optimizer.state.0.exp_avg": what optimizers keep of a parameter. */
-static bool is_of_optimizer(const char *path)
-{
-	static const char *const keys[] = {"exp_avg", "exp_avg_sq", "momentum_buffer", "square_avg",
-					   "sum",     "acc_delta",  "exp_inf"};
-
-	for (size_t k = 0; k < WTI_COUNT(keys); k++)
-		if (!strcmp(last_key(path), keys[k]))
-			return true;
-	return false;
-}
-
+/* Ranks save to one path in one step; an archive of arrays is loaded one array after the other. */
 static uint32_t group_of(const struct wti_origin *origin, const struct wti_origin_save *save)
 {
-	for (size_t i = 0; i < origin->save_count; i++)
+	size_t first = origin->save_count > RECENT ? origin->save_count - RECENT : 0;
+
+	for (size_t i = first; i < origin->save_count; i++)
 		if (save->path != WTI_SYMBOL_NONE && origin->saves[i].path == save->path &&
 		    origin->saves[i].step == save->step &&
 		    origin->saves[i].is_load == save->is_load &&
-		    origin->saves[i].rank != save->rank)
+		    (save->is_load || origin->saves[i].rank != save->rank))
 			return origin->saves[i].group;
 	return (uint32_t)origin->save_count;
 }
@@ -245,18 +230,16 @@ static void add_value(struct wti_origin *origin, struct wti_origin_save *save,
 
 	if (!take_name(origin, &value.name))
 		return;
-	if (row->digest.flags & WT_TENSOR_NO_HASH) { /* such as a shard's whole: only described */
-		save->is_cut = true;
-		return;
-	}
-	if (!save->is_load)
+	/* Without a hash it is only described, such as a tensor that is spread over devices. */
+	if (!save->is_load && !(row->digest.flags & WT_TENSOR_NO_HASH))
 		compare_live(origin, moment->process->stream, &value);
-	sight(origin, row->digest.hash,
-	      (struct wti_origin_sighting){.how = save->is_load ? WTI_ORIGIN_LOADED
-								: WTI_ORIGIN_SAVED,
-					   .name = row->name,
-					   .step = moment->scope.step,
-					   .save = (uint32_t)origin->save_count});
+	if (!(row->digest.flags & WT_TENSOR_NO_HASH))
+		sight(origin, row->digest.hash,
+		      (struct wti_origin_sighting){.how = save->is_load ? WTI_ORIGIN_LOADED
+									: WTI_ORIGIN_SAVED,
+						   .name = row->name,
+						   .step = moment->scope.step,
+						   .save = (uint32_t)origin->save_count});
 	if (wti_grow(&origin->values, origin->value_count + 1, &origin->value_capacity,
 		     VALUES_MAX)) {
 		origin->dropped++;
@@ -264,7 +247,7 @@ static void add_value(struct wti_origin *origin, struct wti_origin_save *save,
 		return;
 	}
 	origin->values[origin->value_count++] = value;
-	save->has_optimizer |= is_of_optimizer(wti_origin_text(origin, row->name));
+	save->has_optimizer |= wti_optimizer_keeps(wti_origin_text(origin, row->name));
 	save->count++;
 }
 

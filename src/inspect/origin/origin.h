@@ -14,6 +14,7 @@
 struct wti_origin_tensor {
 	const char *name;
 	const char *file;  /* that has its elements */
+	const char *place; /* where that is, absolute if that is known */
 	const char *shape; /* "8x4", as a trace has it */
 	uint32_t dtype;    /* enum wt_dtype */
 	uint64_t count;    /* elements */
@@ -22,7 +23,8 @@ struct wti_origin_tensor {
 };
 
 struct wti_origin_options {
-	const char *path; /* of the file or folder */
+	const char *path;  /* of the file or folder */
+	const char *place; /* the same, absolute if that is known */
 	const struct wti_origin_tensor *tensors;
 	size_t count;
 	/*
@@ -37,7 +39,8 @@ struct wti_origin_options {
 /* What findings are called; ends with a code of NULL. */
 extern const struct wti_code wti_origin_codes[];
 
-/* Facts of the result: "seen", the tensors of which any trace was found; "compared", with a save.
+/* Facts of the result: "seen", the tensors of which any trace was found; "compared", with a save;
+ * "is_load": with a load; "unmeasured" and "unmeasured_why".
  */
 
 #endif

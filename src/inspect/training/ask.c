@@ -351,3 +351,8 @@ bool wti_has_trained_twin(const struct wti_moment *moment, uint32_t module)
 	}
 	return false;
 }
+
+bool wti_is_of_arrays(const struct wti_moment *moment)
+{
+	return moment->call && !strcmp(wti_moment_text(moment, moment->call->module), "numpy");
+}

@@ -269,6 +269,12 @@ bool wti_loader_is_begun(const struct wti_moment *moment);
 /* The class that a loss leaves out where its call says so: ignore_index. */
 double wti_ignored_class(const struct wti_moment *moment);
 
+/*
+ * Of a moment of saving or loading: arrays of numpy, which are data as often as parameters. They
+ * are no checkpoint that training goes on from.
+ */
+bool wti_is_of_arrays(const struct wti_moment *moment);
+
 /* Whether an optimizer has stepped parameters of this model, or of this part of one (Net.body). */
 bool wti_model_is_trained(const struct wti_training *training, size_t stream, uint32_t model);
 /* Whether a wrapper keeps replicas of this model equal on all ranks, and whether this is one. */

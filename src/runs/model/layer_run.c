@@ -59,10 +59,21 @@ static int hash_turned(struct wti_model *model, const struct wti_model_tensor *t
 	return r;
 }
 
+/* Where a file is, absolute; as it is called if that cannot be known. */
+static const char *place_of(struct wti_model *model, const char *path)
+{
+	char *real = realpath(path, NULL);
+	const char *place = real ? wti_arena_text(&model->arena, real, strlen(real)) : path;
+
+	free(real);
+	return place ? place : path;
+}
+
 static int describe(struct wti_model_verifying *verifying, struct wti_origin_tensor *tensors,
 		    struct wt_err *err)
 {
 	struct wti_model *model = verifying->model;
+	const char *file = NULL, *place = NULL;
 	char shape[1024];
 
 	for (size_t i = 0; i < model->tensor_count; i++) {
@@ -74,6 +85,10 @@ static int describe(struct wti_model_verifying *verifying, struct wti_origin_ten
 		put_shape(tensor, shape, sizeof(shape));
 		tensors[i].name = tensor->name;
 		tensors[i].file = wti_model_source_path(model, tensor->source);
+		if (!file || strcmp(file, tensors[i].file) != 0)
+			place = place_of(model, tensors[i].file);
+		file = tensors[i].file;
+		tensors[i].place = place;
 		tensors[i].shape = wti_arena_text(&model->arena, shape, strlen(shape));
 		tensors[i].dtype = tensor->dtype;
 		tensors[i].count = tensor->count;
@@ -126,7 +141,8 @@ static bool is_of_run(struct wti_model_verifying *verifying, const char *path,
 	bool is_found = false;
 
 	wt_result_init(&result, "model");
-	if (!ask(verifying->front, path, options, &result, &err) && fact(&result, "equal")) {
+	if (!ask(verifying->front, path, options, &result, &err) && fact(&result, "equal") &&
+	    !fact(&result, "is_load")) {
 		const struct wt_fact *saved = wt_result_fact(&result, "compared");
 
 		is_found = true;
@@ -166,15 +182,33 @@ static bool has_finding(const struct wt_result *result, const char *code)
 
 /* ---- The layer ------------------------------------------------------------------------------ */
 
+/* What was not compared may be anything: the layer does not hold by the rest. */
+static void conclude(struct wti_model_verifying *verifying, size_t count, bool has_findings)
+{
+	const struct wt_fact *why = wt_result_fact(verifying->result, "unmeasured_why");
+	unsigned long long equal = fact(verifying->result, "equal");
+
+	if (!has_findings && why)
+		wti_layer_says(verifying, WTI_LAYER_NOT_MEASURED,
+			       "%llu of %zu tensors %s; %llu are what the run saved",
+			       (unsigned long long)fact(verifying->result, "unmeasured"), count,
+			       why->value.text, equal);
+	else
+		wti_layer_says(verifying, has_findings ? WTI_LAYER_VIOLATED : WTI_LAYER_HELD,
+			       "%llu of %zu tensors are what the run saved", equal, count);
+}
+
 static int check(struct wti_model_verifying *verifying, struct wti_origin_tensor *tensors,
 		 struct wt_err *err)
 {
 	size_t before = verifying->result->finding_count;
-	struct wti_origin_options options = {.path = verifying->model->path,
-					     .tensors = tensors,
-					     .count = verifying->model->tensor_count,
-					     .explain = explain,
-					     .cookie = verifying};
+	struct wti_origin_options options = {
+		.path = verifying->model->path,
+		.place = place_of(verifying->model, verifying->model->path),
+		.tensors = tensors,
+		.count = verifying->model->tensor_count,
+		.explain = explain,
+		.cookie = verifying};
 	int r = describe(verifying, tensors, err);
 
 	r = r ? r
@@ -189,11 +223,7 @@ static int check(struct wti_model_verifying *verifying, struct wti_origin_tensor
 	}
 	if (has_finding(verifying->result, "WT-LIN-008"))
 		search_others(verifying, &options);
-	wti_layer_says(verifying,
-		       verifying->result->finding_count > before ? WTI_LAYER_VIOLATED
-								 : WTI_LAYER_HELD,
-		       "%llu of %zu tensors are what the run saved",
-		       (unsigned long long)fact(verifying->result, "equal"), options.count);
+	conclude(verifying, options.count, verifying->result->finding_count > before);
 	return 0;
 }
 

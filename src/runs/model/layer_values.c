@@ -7,6 +7,7 @@
 #include <wheeltap/kinds.h>
 
 #include "base/err.h"
+#include "inspect/training/optimizer_state.h"
 #include "runs/model/verify.h"
 
 #define WANTED (WTI_MODEL_HASH | WTI_MODEL_STATISTICS | WTI_MODEL_UNITS)
@@ -101,14 +102,49 @@ static void look_at_units(const struct wti_model_tensor *tensor,
 	}
 }
 
-/* What an optimizer keeps beside the model has rows that are alike, and no units. */
-static bool is_of_optimizer(const struct wti_model_tensor *tensor)
+/* A file with the state of more optimizers than this is not known. */
+#define OPTIMIZERS_MAX 16
+
+struct optimizers {
+	struct wti_optimizer_part parts[OPTIMIZERS_MAX];
+	size_t count;
+};
+
+static void note_optimizer(struct optimizers *optimizers, const char *path)
 {
-	return strstr(tensor->name, "optim") != NULL;
+	struct wti_optimizer_part part;
+
+	if (optimizers->count == OPTIMIZERS_MAX || !wti_optimizer_groups(path, &part))
+		return;
+	for (size_t i = 0; i < optimizers->count; i++)
+		if (optimizers->parts[i].bytes == part.bytes &&
+		    !memcmp(optimizers->parts[i].path, part.path, part.bytes))
+			return;
+	optimizers->parts[optimizers->count++] = part;
+}
+
+static void find_optimizers(const struct wti_model *model, struct optimizers *ret)
+{
+	*ret = (struct optimizers){.count = 0};
+	for (size_t i = 0; i < model->entry_count; i++)
+		note_optimizer(ret, model->entries[i].key);
+	for (size_t i = 0; i < model->tensor_count; i++)
+		note_optimizer(ret, model->tensors[i].name);
+}
+
+/* What an optimizer keeps beside the model has rows that are alike, and no units. */
+static bool is_of_optimizer(const struct optimizers *optimizers,
+			    const struct wti_model_tensor *tensor)
+{
+	for (size_t i = 0; i < optimizers->count; i++)
+		if (wti_optimizer_state_bytes(tensor->name, &optimizers->parts[i]))
+			return true;
+	return wti_optimizer_keeps(tensor->name);
 }
 
 int wti_layer_units(struct wti_model_verifying *verifying, struct wt_err *err)
 {
+	struct optimizers optimizers;
 	struct dead dead;
 	uint64_t cases;
 	bool is_any;
@@ -116,6 +152,7 @@ int wti_layer_units(struct wti_model_verifying *verifying, struct wt_err *err)
 
 	if (r)
 		return r;
+	find_optimizers(verifying->model, &optimizers);
 	wti_affected_init(&dead.rows);
 	wti_affected_init(&dead.columns);
 	wti_affected_init(&dead.same);
@@ -124,7 +161,7 @@ int wti_layer_units(struct wti_model_verifying *verifying, struct wt_err *err)
 		const struct wti_model_tensor *tensor = &verifying->model->tensors[i];
 
 		if (is_float(tensor) && tensor->rank >= 2 && tensor->count > tensor->shape[0] &&
-		    !is_of_optimizer(tensor))
+		    !is_of_optimizer(&optimizers, tensor))
 			look_at_units(tensor, &verifying->examined[i], &dead);
 	}
 	cases = dead.rows.cases;

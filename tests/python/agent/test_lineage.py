@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lineage of checkpoints: twelve faults, each found with file, tensor and step; unchanged files are clean."""
+"""Lineage of checkpoints: a table of faults, each found with file, tensor and step; unchanged files are clean."""
 
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,8 @@ from recorded import Harness, main
 
 # Trains, and saves in several ways. The faulty saves are those of programs that people write.
 TRAIN = """
-import copy, torch, torch.nn as nn
+import copy, json, os, numpy as np, torch, torch.nn as nn
+from safetensors.torch import save_file
 torch.manual_seed({seed})
 class Net(nn.Module):
     def __init__(self):
@@ -33,6 +33,16 @@ optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
 rows = torch.randint(0, 12, (32,))
 def state(step):
     return {{"model": model.state_dict(), "optimizer": optimizer.state_dict(), "step": step}}
+def save_shards(folder):
+    state, where = model.state_dict(), {{}}
+    names = sorted(name for name in state if name != "head.weight")
+    os.makedirs(folder)
+    for number, part in enumerate((names[:4], names[4:])):
+        file = f"model-{{number}}.safetensors"
+        save_file({{name: state[name] for name in part}}, folder + "/" + file)
+        where.update(dict.fromkeys(part, file))
+    with open(folder + "/model.safetensors.index.json", "w") as index:
+        json.dump({{"metadata": {{}}, "weight_map": where}}, index)
 taken = None
 for step in range(6):
     optimizer.zero_grad()
@@ -42,6 +52,8 @@ for step in range(6):
     if step == 2:
         taken = copy.deepcopy(model.state_dict())
     torch.save(state(step), f"full_{{step}}.pt")
+    if step in (1, 4):
+        save_shards(f"shards_{{step}}")
 torch.save({{"model": taken, "step": 5}}, "early_5.pt")
 torch.save({{"model": average.module.state_dict(), "optimizer": optimizer.state_dict(), "step": 5}}, "average.pt")
 torch.save({{"model": model.state_dict(), "step": 5}}, "bare_5.pt")
@@ -51,16 +63,33 @@ torch.save(model.state_dict(), "old.pt", _use_new_zipfile_serialization=False)
 names = sorted(model.state_dict())
 torch.save({{k: model.state_dict()[k] for k in names[:5]}}, "shard_0.pt")
 torch.save({{k: model.state_dict()[k] for k in names[5:]}}, "shard_1.pt")
+np.savez("arrays.npz", **{{k: v.numpy() for k, v in model.state_dict().items()}})
+np.save("one", model.fc2.weight.detach().numpy())
+np.save("mapped.npy", np.memmap("raw", np.float32, "w+", shape=(4, 3)))
+torch.save({{"rows": np.arange(6.0), "model": model.state_dict()}}, "with_array.pt")
+"""
+
+# As much of the package as the programs use: it is not in Debian.
+SAFETENSORS = """
+import json, struct
+def save_file(tensors, filename):
+    header, at, data = {}, 0, b""
+    for name, tensor in tensors.items():
+        data += tensor.detach().numpy().tobytes()
+        header[name] = {"dtype": "F32", "shape": list(tensor.shape), "data_offsets": [at, len(data)]}
+        at = len(data)
+    text = json.dumps(header).encode()
+    with open(filename, "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text + data)
 """
 
 # What happens to files afterwards, by other programs.
 SPOIL = """
-import torch
+import os, shutil, torch
 full = torch.load("full_5.pt")
 def clone():
     return {"model": dict(full["model"]), "optimizer": full["optimizer"], "step": 5}
 def save(thing, folder):
-    import os
     os.makedirs(folder, exist_ok=True)
     torch.save(thing, folder + "/full_5.pt")
 cast = clone()
@@ -75,6 +104,14 @@ save(swapped, "swapped")
 turned = clone()
 turned["model"]["fc2.weight"] = turned["model"]["fc2.weight"].t().contiguous()
 save(turned, "turned")
+import numpy as np
+arrays = dict(np.load("arrays.npz"))
+arrays["fc3.bias"] = arrays["fc3.bias"] + 1
+os.makedirs("moved")
+np.savez("moved/arrays.npz", **arrays)
+np.save("moved/one.npy", full["model"]["fc1.weight"].numpy())
+shutil.copytree("shards_4", "mixed/shards_4")
+shutil.copy("shards_1/model-1.safetensors", "mixed/shards_4")
 lost = clone()
 del lost["model"]["fc2.bias"]
 save(lost, "lost")
@@ -104,6 +141,9 @@ class Lineage:
     def __init__(self, t: Harness) -> None:
         self.t = t
         (t.folder / "net.py").write_text(TRAIN[TRAIN.index("class Net"):TRAIN.index("model = Net")])
+        (t.folder / "safetensors").mkdir(exist_ok=True)
+        (t.folder / "safetensors/__init__.py").write_text("")
+        (t.folder / "safetensors/torch.py").write_text(SAFETENSORS)
         self.home = t.folder / "wheeltap-runs"
 
     def record(self, name: str, code: str) -> None:
@@ -146,34 +186,58 @@ def flip(path: Path, to: Path, value: bytes) -> None:
     to.write_bytes(bytes(data))
 
 
-def test_faults(t: Harness) -> None:
-    lineage = Lineage(t)
-    lineage.record("a", TRAIN.format(seed=0))
-    for name in ("full_5.pt", "full_0.pt", "model.pt", "old.pt", "shard_0.pt", "shard_1.pt", "apart.pt"):
-        lineage.clean(name, "a")
-    spoiled = t.bare(SPOIL)
-    t.check("files are spoiled", spoiled.status == 0, spoiled.errors[-500:])
-    lineage.found("saved before the step it claims", "early_5.pt", "a", "WT-LIN-002", "early_5.pt", "model.embedding.weight", "step 2", "step 6")
-    lineage.found("one tensor of another step", "mixed/full_5.pt", "a", "WT-LIN-003", "full_5.pt", "model.fc3.weight", "step 3", "step 6")
-    lineage.found("cast to bf16 and back", "cast/full_5.pt", "a", "WT-LIN-001", "full_5.pt", "model.fc2.weight", "bf16", "step 6")
-    lineage.found("the average as the model", "average.pt", "a", "WT-LIN-009", "average.pt", "step 6")
-    lineage.found("no optimizer state", "bare_5.pt", "a", "WT-LIN-010", "bare_5.pt", "step 6", "exp_avg")
-    lineage.found("two tensors exchanged", "swapped/full_5.pt", "a", "WT-LIN-004", "full_5.pt", "fc1.bias", "fc2.bias", "step")
-    lineage.found("transposed", "turned/full_5.pt", "a", "WT-LIN-001", "full_5.pt", "model.fc2.weight", "transposed", "step 6")
-    lineage.found("a tensor is missing", "lost/full_5.pt", "a", "WT-LIN-005", "full_5.pt", "model.fc2.bias", "step 6")
-    shutil.copy(t.folder / "full_2.pt", t.folder / "renamed.tmp")
-    os.makedirs(t.folder / "renamed", exist_ok=True)
-    os.replace(t.folder / "renamed.tmp", t.folder / "renamed/full_5.pt")
-    lineage.found("an old file under a new name", "renamed/full_5.pt", "a", "WT-LIN-007", "full_5.pt", "full_2.pt", "step 3", "step 6")
+# What is wrong, the file, the run that it is compared with, the finding, and what stands in it: file, tensor and step.
+FAULTS: tuple[tuple[str, ...], ...] = (
+    ("saved before the step it claims", "early_5.pt", "a", "WT-LIN-002", "early_5.pt", "model.embedding.weight", "step 2", "step 6"),
+    ("one tensor of another step", "mixed/full_5.pt", "a", "WT-LIN-003", "full_5.pt", "model.fc3.weight", "step 3", "step 6"),
+    ("cast to bf16 and back", "cast/full_5.pt", "a", "WT-LIN-001", "full_5.pt", "model.fc2.weight", "bf16", "step 6"),
+    ("the average as the model", "average.pt", "a", "WT-LIN-009", "average.pt", "step 6"),
+    ("no optimizer state", "bare_5.pt", "a", "WT-LIN-010", "bare_5.pt", "step 6", "exp_avg"),
+    ("two tensors exchanged", "swapped/full_5.pt", "a", "WT-LIN-004", "full_5.pt", "fc1.bias", "fc2.bias", "step"),
+    ("transposed", "turned/full_5.pt", "a", "WT-LIN-001", "full_5.pt", "model.fc2.weight", "transposed", "step 6"),
+    ("a tensor is missing", "lost/full_5.pt", "a", "WT-LIN-005", "full_5.pt", "model.fc2.bias", "step 6"),
+    ("an old file under a new name", "renamed/full_5.pt", "a", "WT-LIN-007", "full_5.pt", "full_2.pt", "step 3", "step 6"),
+    ("one flipped bit", "flipped/old.pt", "a", "WT-LIN-001", "old.pt", "fc2.weight", "bit 20 of element 1", "step 6"),
+    ("a shard of an earlier save", "mixed/shards_4/model.safetensors.index.json", "a", "WT-LIN-003", "model-1.safetensors",
+     "fc2.weight", "step 1", "step 5"),
+    ("a shard that the last save left as it was", "left/model.safetensors.index.json", "a", "WT-LIN-003", "model-1.safetensors",
+     "fc2.weight", "step 2", "step 5"),
+    ("an array of an archive was changed", "moved/arrays.npz", "a", "WT-LIN-001", "arrays.npz", "fc3.bias", "step 6"),
+    ("another array under the name of one", "moved/one.npy", "a", "WT-LIN-004", "one.npy", "fc1.weight", "step"),
+    ("a state dict of another run", "model.pt", "a", "WT-LIN-008", "model.pt", "embedding.weight", "other", "step 6"),
+    ("a file of another run under another name", "unknown.pt", "a", "WT-LIN-008", "unknown.pt", "other", "step 6"),
+    ("a layer initialised again after loading", "model.pt", "again", "WT-LIN-012", "model.pt", "fc2.weight", "Net"),
+    ("tied weights loaded apart", "apart.pt", "apart", "WT-LIN-013", "apart.pt", "embedding.weight", "head.weight"),
+)
+CLEAN = ("full_5.pt", "full_0.pt", "model.pt", "old.pt", "shard_0.pt", "shard_1.pt", "apart.pt", "arrays.npz", "one.npy", "with_array.pt",
+         "shards_1/model.safetensors.index.json", "shards_4/model.safetensors.index.json", "copied/model.safetensors.index.json")
 
 
-def test_bits(t: Harness) -> None:
-    """Of the files that test_faults() made."""
-    lineage = Lineage(t)
+def copy_files(t: Harness) -> None:
+    """What is done to files without reading them."""
+    for folder in ("renamed", "left", "copied"):
+        (t.folder / folder).mkdir()
+    shutil.copy(t.folder / "full_2.pt", t.folder / "renamed/full_5.pt")
+    for name in ("model-0.safetensors", "model-1.safetensors", "model.safetensors.index.json"):
+        shutil.copy(t.folder / "shards_4" / name, t.folder / "copied" / name)
+        shutil.copy(t.folder / ("shards_1" if "1" in name else "shards_4") / name, t.folder / "left" / name)
     done = t.bare("import torch, sys; w = torch.load('old.pt')['fc2.weight']\n"
                   "sys.stdout.write(w.numpy().tobytes().hex())")
     flip(t.folder / "old.pt", t.folder / "flipped/old.pt", bytes.fromhex(done.output))
-    lineage.found("one flipped bit", "flipped/old.pt", "a", "WT-LIN-001", "old.pt", "fc2.weight", "bit 20 of element 1", "step 6")
+
+
+def test_saved(t: Harness) -> None:
+    lineage = Lineage(t)
+    lineage.record("a", TRAIN.format(seed=0))
+    spoiled = t.bare(SPOIL)
+    t.check("files are spoiled", spoiled.status == 0, spoiled.errors[-500:])
+    copy_files(t)
+    for name in CLEAN:
+        lineage.clean(name, "a")
+    for fault in FAULTS[:14]:
+        lineage.found(*fault)
+    layer = str(lineage.verify("mapped.npy", "a"))
+    t.check("an array without a hash is not measured, with the reason", "NOT MEASURED" in layer and "without a hash" in layer, layer[:1500])
     data = (t.folder / "full_5.pt").read_bytes()
     (t.folder / "cut").mkdir(exist_ok=True)
     (t.folder / "cut/full_5.pt").write_bytes(data[:len(data) // 2])
@@ -183,18 +247,19 @@ def test_bits(t: Harness) -> None:
 
 
 def test_loaded(t: Harness) -> None:
+    """In the folder that test_saved() has left."""
     lineage = Lineage(t)
+    for name in ("shards_1", "shards_4"):
+        shutil.rmtree(t.folder / name)
     lineage.record("other", TRAIN.format(seed=2))
-    lineage.found("a state dict of another run", "model.pt", "a", "WT-LIN-008", "model.pt", "embedding.weight", "other", "step 6")
     shutil.copy(t.folder / "model.pt", t.folder / "unknown.pt")
-    lineage.found("a file of another run under another name", "unknown.pt", "a", "WT-LIN-008", "unknown.pt", "other", "step 6")
     lineage.record("good", LOAD.format(file="model.pt", apart=False, again=False))
     lineage.clean("model.pt", "good")
     lineage.record("again", LOAD.format(file="model.pt", apart=False, again=True))
-    lineage.found("a layer initialised again after loading", "model.pt", "again", "WT-LIN-012", "model.pt", "fc2.weight", "Net")
     lineage.record("apart", LOAD.format(file="apart.pt", apart=True, again=False))
-    lineage.found("tied weights loaded apart", "apart.pt", "apart", "WT-LIN-013", "apart.pt", "embedding.weight", "head.weight")
+    for fault in FAULTS[14:]:
+        lineage.found(*fault)
 
 
 if __name__ == "__main__":
-    main(test_faults, test_bits, test_loaded, require=("torch",))
+    main(test_saved, test_loaded, require=("torch", "numpy"))

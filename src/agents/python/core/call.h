@@ -31,7 +31,11 @@ enum wti_handling {
 	WTI_HANDLING_GROUP,     /* the process becomes a rank of a group */
 	WTI_HANDLING_TRACE,     /* calls within only build a graph: nothing of them is emitted */
 	WTI_HANDLING_OVERRIDES, /* function modes of this thread come or go */
-	WTI_HANDLING_CONFIGURED, /* the program's configuration, or a part of it, is resolved */
+	WTI_HANDLING_CONFIGURED,   /* the program's configuration, or a part of it, is resolved */
+	WTI_HANDLING_ARRAY_SAVED,  /* numpy.save */
+	WTI_HANDLING_ARRAYS_SAVED, /* numpy.savez and savez_compressed */
+	WTI_HANDLING_ARRAY_LOADED, /* numpy.load */
+	WTI_HANDLING_ARRAY_TAKEN,  /* out of an archive of arrays */
 	WTI_HANDLING_END,
 };
 
@@ -82,6 +86,7 @@ struct wti_hooked_call {
 	bool is_passed_on;      /* of a step: it is that of another optimizer in it */
 	bool is_hidden;         /* it is handled, the call itself is not emitted */
 	const char *stage;      /* of saving and loading: what it was before */
+	struct wt_name *taken;  /* out of an archive: its name there */
 	PyObject *filled;       /* of a load into what it was given: that, borrowed; or NULL */
 };
 

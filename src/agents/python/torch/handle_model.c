@@ -153,7 +153,7 @@ void wti_handle_contents(const struct wti_hooked_call *call, int position, PyObj
 }
 
 /* An argument, by its position or by its name; borrowed. NULL: it was not given. */
-static PyObject *argument_of(const struct wti_given *given, Py_ssize_t position, const char *name)
+PyObject *wti_handle_argument(const struct wti_given *given, Py_ssize_t position, const char *name)
 {
 	Py_ssize_t name_count = given->names ? PyTuple_GET_SIZE(given->names) : 0;
 
@@ -167,7 +167,7 @@ static PyObject *argument_of(const struct wti_given *given, Py_ssize_t position,
 
 bool wti_handle_contents_given(const struct wti_hooked_call *call, const struct wti_given *given)
 {
-	PyObject *state = argument_of(given, 1, "state_dict");
+	PyObject *state = wti_handle_argument(given, 1, "state_dict");
 
 	if (state)
 		wti_handle_contents(call, 1, state);
@@ -214,7 +214,7 @@ static PyObject *saved_of(const struct wti_given *given)
 	PyObject *saved = NULL;
 
 	for (size_t i = 0; !saved && i < sizeof(names) / sizeof(*names); i++)
-		saved = argument_of(given, 0, names[i]);
+		saved = wti_handle_argument(given, 0, names[i]);
 	return saved;
 }
 
@@ -232,10 +232,25 @@ static bool is_path(PyObject *file)
 		PyUnicode_CompareWithASCIIString(module, "pathlib._local") == 0);
 }
 
+PyObject *wti_handle_path(PyObject *file)
+{
+	PyObject *text = NULL;
+
+	if (file && PyUnicode_Check(file)) {
+		text = file;
+		Py_INCREF(text);
+	} else if (file && is_path(file)) {
+		text = PyOS_FSPath(file);
+	}
+	PyErr_Clear();
+	return text;
+}
+
 static void emit_path(const struct wti_hooked_call *call, PyObject *file)
 {
 	const struct wti_value_place place = {call->seq, 1, WT_NAME("path")};
-	PyObject *text = file && !PyUnicode_Check(file) && is_path(file) ? PyOS_FSPath(file) : NULL;
+	/* A text is emitted as the argument that it is. */
+	PyObject *text = file && !PyUnicode_Check(file) ? wti_handle_path(file) : NULL;
 
 	if (text)
 		wti_value_emit(&place, text, UINT64_MAX);
@@ -250,7 +265,7 @@ static void emit_file(const struct wti_hooked_call *call, const struct wti_given
 	PyObject *file = NULL;
 
 	for (size_t i = 0; !file && i < sizeof(names) / sizeof(*names); i++)
-		file = argument_of(given, position, names[i]);
+		file = wti_handle_argument(given, position, names[i]);
 	emit_path(call, file);
 }
 
@@ -278,7 +293,7 @@ static void before_load(struct wti_hooked_call *call, const struct wti_given *gi
 	if (given->count > 0 && PyDict_Check(given->arguments[0]))
 		call->filled = given->arguments[0];
 	else if (!given->count)
-		call->filled = argument_of(given, 0, "state_dict");
+		call->filled = wti_handle_argument(given, 0, "state_dict");
 }
 
 static bool emit_found(const struct wti_hooked_call *call, PyObject *result)

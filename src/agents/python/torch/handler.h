@@ -40,6 +40,14 @@ extern const struct wti_handler wti_handler_epoch, wti_handler_batch, wti_handle
 /* What they run with: handle_configuration.c */
 extern const struct wti_handler wti_handler_configured;
 
+/* Arrays of numpy: handle_arrays.c */
+extern const struct wti_handler wti_handler_array_saved, wti_handler_arrays_saved,
+	wti_handler_array_loaded, wti_handler_array_taken;
+
+/* An argument, by its position or by its name; borrowed. NULL: it was not given. handle_model.c. */
+PyObject *wti_handle_argument(const struct wti_given *given, Py_ssize_t position, const char *name);
+/* The text of a path, to be released; NULL: it is a file object, or another that is left alone. */
+PyObject *wti_handle_path(PyObject *file);
 /* Every tensor and number of what is saved or was loaded; handle_model.c. */
 void wti_handle_contents(const struct wti_hooked_call *call, int position, PyObject *object);
 bool wti_handle_contents_given(const struct wti_hooked_call *call, const struct wti_given *given);

@@ -306,10 +306,11 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 		return;
 	switch (moment->type) {
 	case WTI_MOMENT_SAVE:
-		see_save(scene, moment);
+		if (!wti_is_of_arrays(moment))
+			see_save(scene, moment);
 		break;
 	case WTI_MOMENT_LOAD:
-		flow->loaded = true;
+		flow->loaded |= !wti_is_of_arrays(moment);
 		flow->loaded_optimizer |= has_optimizer_state(scene, moment->call);
 		break;
 	case WTI_MOMENT_STEP:

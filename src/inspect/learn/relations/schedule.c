@@ -181,7 +181,7 @@ static void see(struct wti_scene *scene, void *opaque, const struct wti_moment *
 		return;
 	switch (moment->type) {
 	case WTI_MOMENT_LOAD:
-		flow->loaded = true;
+		flow->loaded |= !wti_is_of_arrays(moment);
 		break;
 	case WTI_MOMENT_SCHEDULER:
 		flow->scheduler_steps++;

@@ -424,7 +424,8 @@ static enum wti_answer see_frozen(struct wti_case *account, void *kept,
 
 	if (moment->type == WTI_MOMENT_SAVE)
 		return *is_loaded ? WTI_RULE_NO_CASE : see_models(account, moment, judge_frozen);
-	*is_loaded |= moment->type == WTI_MOMENT_LOAD || is_load_of_model(moment);
+	*is_loaded |= (moment->type == WTI_MOMENT_LOAD && !wti_is_of_arrays(moment)) ||
+		      is_load_of_model(moment);
 	return WTI_RULE_NO_CASE;
 }
 

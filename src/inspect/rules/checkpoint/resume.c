@@ -4,38 +4,20 @@
 
 #include "base/text.h"
 #include "inspect/judge/rule.h"
+#include "inspect/training/optimizer_state.h"
 
 /* ---- The state of an optimizer in a file ---------------------------------------------------- */
 
-/*
- * What state_dict() of an optimizer gives has its groups ("solver.param_groups.0.lr") beside what
- * it keeps for each parameter ("solver.state.0.exp_avg"). A file may hold several of them.
- */
-struct part {
-	const char *path; /* its first bytes: "solver." */
-	size_t bytes;
-};
-
-/* The part that a value is in the groups of; false: it is not of any optimizer's groups. */
-static bool part_of_groups(const char *name, struct part *ret)
+/* A file may hold several of them: the next one, other than this; `place` is 0 in the beginning. */
+static bool next_part(const struct wti_moment *moment, uint32_t *place,
+		      struct wti_optimizer_part *part)
 {
-	const char *at = strstr(name, "param_groups.");
-
-	if (!at || (at != name && at[-1] != '.'))
-		return false;
-	*ret = (struct part){name, (size_t)(at - name)};
-	return true;
-}
-
-/* The next one, other than this; `place` is 0 in the beginning. */
-static bool next_part(const struct wti_moment *moment, uint32_t *place, struct part *part)
-{
-	struct part found;
+	struct wti_optimizer_part found;
 
 	while (*place < moment->call->value_count) {
 		uint32_t name = moment->call->values[(*place)++].name;
 
-		if (part_of_groups(wti_moment_text(moment, name), &found) &&
+		if (wti_optimizer_groups(wti_moment_text(moment, name), &found) &&
 		    (found.bytes != part->bytes || !part->path ||
 		     memcmp(found.path, part->path, found.bytes) != 0)) {
 			*part = found;
@@ -47,23 +29,10 @@ static bool next_part(const struct wti_moment *moment, uint32_t *place, struct p
 
 static bool holds_optimizer(const struct wti_moment *moment)
 {
-	struct part part = {0};
+	struct wti_optimizer_part part = {0};
 	uint32_t place = 0;
 
 	return next_part(moment, &place, &part);
-}
-
-/* Of a value that is kept for a parameter: how many bytes name both; 0: it is not. */
-static size_t bytes_of_parameter(const char *name, const struct part *part)
-{
-	static const char state[] = "state.";
-	const char *end;
-
-	if (strncmp(name, part->path, part->bytes) != 0 ||
-	    strncmp(name + part->bytes, state, strlen(state)) != 0)
-		return 0;
-	end = strrchr(name + part->bytes + strlen(state), '.');
-	return end ? (size_t)(end - name) : 0;
 }
 
 /* ---- WT-RESUME-001: without the optimizer's state ------------------------------------------- */
@@ -104,7 +73,7 @@ static bool model_is_loaded(const struct wti_case *account, const struct wti_mom
 /* Of each parameter the first tensor: what is kept for it has its shape, but for counts of steps.
  */
 static uint64_t note_part(struct wti_case *account, const struct wti_moment *moment,
-			  const struct part *part, struct saved saved, uint64_t count)
+			  const struct wti_optimizer_part *part, struct saved saved, uint64_t count)
 {
 	const char *last = "";
 	size_t last_bytes = 0;
@@ -112,7 +81,7 @@ static uint64_t note_part(struct wti_case *account, const struct wti_moment *mom
 	for (uint32_t i = 0; i < moment->call->value_count; i++) {
 		const struct wti_value_row *value = &moment->call->values[i];
 		const char *name = wti_moment_text(moment, value->name);
-		size_t bytes = bytes_of_parameter(name, part);
+		size_t bytes = wti_optimizer_state_bytes(name, part);
 		struct saved *kept;
 
 		if (!bytes || value->type != WTI_VALUE_TENSOR || !value->digest.shape ||
@@ -134,7 +103,7 @@ static uint64_t note_part(struct wti_case *account, const struct wti_moment *mom
 static uint64_t note_file(struct wti_case *account, const struct wti_moment *moment)
 {
 	struct saved saved = {0};
-	struct part part = {0};
+	struct wti_optimizer_part part = {0};
 	uint64_t count = 0;
 	uint32_t place = 0;
 
@@ -252,6 +221,8 @@ static enum wti_answer see_state(struct wti_case *account, void *kept,
 
 	if (moment->type == WTI_MOMENT_STEPPED)
 		return judge_first_step(account, file, moment);
+	if (moment->type == WTI_MOMENT_LOAD && wti_is_of_arrays(moment))
+		return WTI_RULE_NO_CASE;
 	if (moment->type == WTI_MOMENT_LOAD) {
 		file->count = note_file(account, moment);
 		file->ordinal++;
@@ -404,6 +375,8 @@ static enum wti_answer see_schedule(struct wti_case *account, void *kept,
 	struct schedule_in_file *file = kept;
 	struct restored *restored;
 
+	if (moment->type == WTI_MOMENT_LOAD && wti_is_of_arrays(moment))
+		return WTI_RULE_NO_CASE;
 	if (moment->type == WTI_MOMENT_LOAD) {
 		*file = schedule_of(moment);
 		return WTI_RULE_NO_CASE;

@@ -1,0 +1,95 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Every figure of `stat --device` on files of PyTorch's profiler is that of an independent computation from the raw JSON.
+
+usage: test_kineto.py WHEELTAP MAKE_RUN [FILE...]
+
+Without files: those of tests/device/data. WHEELTAP_KINETO names a folder with more of them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import kineto  # noqa: E402
+from harness import PATIENCE, Scratch, Tap, environment  # noqa: E402
+from reference import Reference  # noqa: E402
+
+DATA = Path(__file__).parent / "data"
+
+
+def near(a: float, b: float) -> bool:
+    return abs(a - b) <= 1e-9 * max(abs(a), abs(b)) + 1e-9
+
+
+def same(said: dict[str, Any], expected: dict[str, float], rounded: bool = False) -> bool:
+    return all(abs(said[key] - value) <= 0.5 if rounded else near(said[key], value) for key, value in expected.items())
+
+
+def said_of(wheeltap: str, run: Path) -> Any:
+    done = subprocess.run([wheeltap, "stat", "--device", "--json", str(run)], capture_output=True, text=True, env=environment(), timeout=PATIENCE)
+    return json.loads(done.stdout)
+
+
+def stream_of(row: dict[str, Any]) -> int:
+    return int(row["queue"].split()[-1])
+
+
+def compare(tap: Tap, name: str, said: Any, ref: Reference) -> None:
+    tables = said["tables"]
+    (time,) = tables["time"]
+    expected: Any = ref.time()
+    tap.equal(f"{name}: temporal breakdown", {key: time[key] for key in expected}, expected)
+    tap.equal(f"{name}: types and overlap", {row["type"]: row["time_ns"] for row in tables["types"]}, ref.types())
+    overlap = ref.overlap()
+    got = [row["overlap"] for row in tables["overlap"]]
+    tap.check(f"{name}: communication overlap", got == [] if overlap is None else len(got) == 1 and near(got[0], overlap), got, overlap)
+    tap.equal(f"{name}: idle time of streams", {(stream_of(r), r["cause"]): r["idle_ns"] for r in tables["idle"]}, ref.idle())
+    expected = ref.kernels()
+    rows = {row["name"]: row for row in tables["kernels"]}
+    tap.equal(f"{name}: names of kernels", sorted(rows), sorted(expected))
+    wrong = [key for key, e in expected.items() if key in rows and not same(
+        rows[key], {"count": e["count"], "sum_ns": e["sum"], "mean_ns": e["mean"], "std_ns": e["std"], "min_ns": e["min"], "max_ns": e["max"]}, True)]
+    tap.equal(f"{name}: time of kernels", wrong, [])
+    expected = ref.queue_lengths()
+    rows = {stream_of(row): row for row in tables["queue_length"]}
+    tap.check(f"{name}: queue length", rows.keys() == expected.keys() and all(same(rows[k], expected[k]) for k in rows), rows, expected)
+    expected = ref.launches()
+    rows = {row["what"]: row for row in tables["launches"]}
+    (counts,) = tables["launch_counts"]
+    for what in rows:
+        tap.check(f"{name}: launches, {what}", same(rows[what], expected[what], True), rows[what], expected[what])
+    tap.check(f"{name}: launches worth a look", same(counts, {k: v for k, v in expected.items() if not isinstance(v, dict)}), counts, expected)
+    expected = ref.bandwidth()
+    rows = {row["kind"]: row for row in tables["bandwidth"]}
+    tap.check(f"{name}: bandwidth", rows.keys() == expected.keys() and all(same(rows[k], expected[k]) for k in rows), rows, expected)
+    patterns = {(row["operator"], *row["sequence"].split(" | ")): (row["count"], row["device_ns"], row["host_ns"]) for row in tables["patterns"]}
+    tap.check(f"{name}: sequences under operators", patterns == ref.patterns(), len(patterns), len(ref.patterns()))
+
+
+def main() -> int:
+    wheeltap, make_run, *files = sys.argv[1:]
+    paths = [Path(f) for f in files] or sorted(DATA.glob("*.json.gz"))
+    more = os.environ.get("WHEELTAP_KINETO")
+    if more and not files:
+        paths += sorted(p for p in Path(more).glob("*.json.gz") if p.name not in {q.name for q in paths})
+    tap = Tap()
+    with Scratch() as folder:
+        for path in paths:
+            rows = kineto.read(path)
+            run = Path(str(folder)) / (path.name + ".wt")
+            text = "\n".join(kineto.lines(rows)) + "\n"
+            subprocess.run([make_run, str(run)], input=text, text=True, check=True, timeout=PATIENCE)
+            compare(tap, path.name.split(".")[0], said_of(wheeltap, run), Reference(kineto.read(path)))
+    return tap.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
