@@ -111,6 +111,18 @@ bool wt_state_float(struct wt_name *owner, struct wt_name *attribute, double old
 		    double new_value);
 bool wt_state_text(struct wt_name *owner, struct wt_name *attribute, const char *new_value);
 
+/* ---- Configuration ----------------------------------------------------------------------------
+ */
+
+/*
+ * What the program runs with, once it has made up its mind: after arguments, files and defaults.
+ * The last value of a key counts. Shown by `wheeltap report` and `compare`, asked for as
+ * `wheeltap ls 'config.lr<0.1'`. The value of a key such as "api_key" is masked.
+ */
+bool wt_config_int(struct wt_name *key, int64_t value);
+bool wt_config_float(struct wt_name *key, double value);
+bool wt_config_text(struct wt_name *key, const char *value);
+
 /* ---- Tensors ----------------------------------------------------------------------------------
  */
 

@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/grow.h"
+#include "base/text.h"
 #include "convert/tap.h"
 #include "inspect/check/check.h"
 #include "runjson.h"
@@ -43,6 +44,16 @@ const char *wti_severity_word(enum wt_severity severity)
 	return severity < sizeof(words) / sizeof(*words) ? words[severity] : "other";
 }
 
+const char *wti_metric_text(char out[WTI_METRIC_TEXT], const char *unit, double value)
+{
+	if (!strcmp(unit, "s") && isfinite(value))
+		return wti_format_ns(out, (int64_t)(value * SECOND_NS));
+	if (!strcmp(unit, "bytes") && isfinite(value))
+		return wti_format_bytes(out, value > 0 ? (uint64_t)value : 0);
+	snprintf(out, WTI_METRIC_TEXT, "%.6g", value);
+	return out;
+}
+
 /* ---- Filling --------------------------------------------------------------------------------- */
 
 void wti_summary_init(struct wti_run_summary *summary)
@@ -50,6 +61,7 @@ void wti_summary_init(struct wti_run_summary *summary)
 	*summary = (struct wti_run_summary){.is_damaged = false};
 	wti_arena_init(&summary->arena, ARENA_MAX);
 	wti_tests_init(&summary->tests);
+	wti_configuration_init(&summary->configuration);
 }
 
 void wti_summary_release(struct wti_run_summary *summary)
@@ -58,6 +70,7 @@ void wti_summary_release(struct wti_run_summary *summary)
 	free(summary->metrics);
 	free(summary->findings);
 	wti_tests_release(&summary->tests);
+	wti_configuration_release(&summary->configuration);
 	*summary = (struct wti_run_summary){.is_damaged = false};
 }
 
@@ -160,6 +173,9 @@ static int add_steps(struct wti_run_summary *summary, const struct wti_effects *
 	metric.values[WTI_STAT_P50] = (double)wti_effects_step_ns(fx, 0.5) / SECOND_NS;
 	metric.values[WTI_STAT_P95] = (double)wti_effects_step_ns(fx, 0.95) / SECOND_NS;
 	metric.values[WTI_STAT_COUNT] = (double)fx->step_time_count;
+	if (sum > 0 && wti_summary_add_number(summary, "throughput", "steps/s",
+					      (double)fx->step_time_count / sum))
+		return WT_E_NOMEM;
 	return wti_summary_add_metric(summary, &metric);
 }
 
@@ -200,11 +216,11 @@ static int add_metrics(struct wti_run_summary *summary, const struct wti_run *ru
 
 /* ---- Findings and tests ---------------------------------------------------------------------- */
 
-static int inspect(const struct wti_seen_run *seen, const char *name, const void *options,
+static int inspect(const struct wti_opened_run *opened, const char *name, const void *options,
 		   struct wt_result *result, struct wt_err *err)
 {
-	int r = wt_inspect(wt_inspector_by_name(name), seen->opened.trace, NULL, options, result,
-			   NULL, NULL, err);
+	int r = wt_inspect(wt_inspector_by_name(name), opened->trace, NULL, options, result, NULL,
+			   NULL, err);
 
 	return !r && wt_result_status(result) ? wti_err(err, WT_E_NOMEM, "out of memory") : r;
 }
@@ -220,7 +236,7 @@ static int add_findings(struct wti_run_summary *summary, const struct wti_seen_r
 	int r;
 
 	wt_result_init(&doctor, "doctor");
-	r = inspect(seen, "doctor", &options, &doctor, err);
+	r = inspect(&seen->opened, "doctor", &options, &doctor, err);
 	for (size_t i = 0; i < doctor.finding_count && !r; i++) {
 		const struct wt_finding *it = &doctor.findings[i];
 
@@ -267,25 +283,45 @@ static int count_tests(struct wti_run_summary *summary)
 }
 
 /* Of the program itself; or what it printed, as tests of ctest, meson and prove do. */
-static int add_tests(struct wti_run_summary *summary, const struct wti_seen_run *seen,
-		     struct wt_err *err)
+int wti_summary_tests(const struct wti_opened_run *opened, struct wti_tests *tests,
+		      struct wt_err *err)
 {
-	struct wti_tests_options options = {.tests = &summary->tests};
-	const struct wti_run *run = &seen->opened.run;
+	struct wti_tests_options options = {.tests = tests};
 	struct wt_result nothing;
 	char *path;
 	int r;
 
 	wt_result_init(&nothing, "tests");
-	r = inspect(seen, "tests", &options, &nothing, err);
+	r = inspect(opened, "tests", &options, &nothing, err);
 	wt_result_release(&nothing);
-	if (!r && !summary->tests.count && run->is_folder) {
-		if (asprintf(&path, "%s/" WTI_RUN_CONSOLE, run->path) < 0)
+	if (!r && !tests->count && opened->run.is_folder) {
+		if (asprintf(&path, "%s/" WTI_RUN_CONSOLE, opened->run.path) < 0)
 			return wti_err(err, WT_E_NOMEM, "out of memory");
-		r = wti_tap_console(path, &summary->tests);
+		r = wti_tap_console(path, tests);
 		free(path);
 	}
+	return r;
+}
+
+static int add_tests(struct wti_run_summary *summary, const struct wti_seen_run *seen,
+		     struct wt_err *err)
+{
+	int r = wti_summary_tests(&seen->opened, &summary->tests, err);
+
 	return r ? r : count_tests(summary);
+}
+
+static int add_configuration(struct wti_run_summary *summary, const struct wti_seen_run *seen,
+			     struct wt_err *err)
+{
+	struct wti_configuration_options options = {.configuration = &summary->configuration};
+	struct wt_result nothing;
+	int r;
+
+	wt_result_init(&nothing, "configuration");
+	r = inspect(&seen->opened, "configuration", &options, &nothing, err);
+	wt_result_release(&nothing);
+	return r;
 }
 
 int wti_summary_read(const struct wti_front *front, const struct wti_run *run,
@@ -305,6 +341,7 @@ int wti_summary_read(const struct wti_front *front, const struct wti_run *run,
 		r = add_metrics(&summary, &seen.opened.run, &seen.effects);
 		r = r ? r : add_findings(&summary, &seen, &unread);
 		r = r ? r : add_tests(&summary, &seen, &unread);
+		r = r ? r : add_configuration(&summary, &seen, &unread);
 		if (r && r != WT_E_NOMEM) {
 			summary.is_damaged = true;
 			r = 0;

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is left of a run when its events are forgotten: metrics, findings, tests. Reading one takes
- * as long as reading the trace does; the catalogue (catalogue.h) keeps it.
+ * What is left of a run when its events are forgotten: metrics, findings, tests, configuration.
+ * Reading one takes as long as reading the trace does; the catalogue (catalogue.h) keeps it.
  */
 #ifndef WTI_RUNS_SUMMARY_H
 #define WTI_RUNS_SUMMARY_H
 
 #include "base/doc.h"
 #include "base/json.h"
+#include "inspect/summary/configuration.h"
 #include "inspect/summary/tests.h"
-#include "run.h"
+#include "open.h"
 
 /* Raised when the same run would get another summary: those of before are made again. */
-#define WTI_SUMMARY_VERSION 1
+#define WTI_SUMMARY_VERSION 2
 #define WTI_SUMMARY_METRICS_MAX 16384u
 #define WTI_SUMMARY_FINDINGS_MAX 4096u
 
@@ -58,6 +59,7 @@ struct wti_run_summary {
 	struct wti_run_finding *findings;
 	size_t finding_count, finding_capacity;
 	struct wti_tests tests;
+	struct wti_configuration configuration;
 	bool is_damaged; /* not all of the trace could be read */
 };
 
@@ -72,6 +74,12 @@ int wti_summary_read(const struct wti_front *front, const struct wti_run *run,
 /* NULL: it has none of that name. */
 const struct wti_run_metric *wti_summary_metric(const struct wti_run_summary *summary,
 						const char *name);
+/* The tests of a run: checks of its trace, or if it has none what it printed as TAP. */
+int wti_summary_tests(const struct wti_opened_run *opened, struct wti_tests *tests,
+		      struct wt_err *err);
+/* A value of a metric as people read it: "1.2 ms", "3.4 MB", "0.25". */
+#define WTI_METRIC_TEXT 32
+const char *wti_metric_text(char out[WTI_METRIC_TEXT], const char *unit, double value);
 const char *wti_severity_word(enum wt_severity severity);
 
 /* ---- For whoever fills one ------------------------------------------------------------------- */
