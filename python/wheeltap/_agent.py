@@ -114,7 +114,7 @@ def library_prefixes() -> tuple[str, ...]:
         pass
     package = os.path.dirname(os.path.abspath(__file__))
     paths |= {os.path.realpath(path) for path in paths} | {package, os.path.join(os.path.dirname(package), "inject")}
-    return tuple(sorted(path.rstrip("/") + "/" for path in paths if path)) + ("<frozen ", "<__array_function__")
+    return tuple(sorted(path.rstrip("/") + "/" for path in paths if path)) + ("<frozen ", "<__array_function__", "<pyopencl ")
 
 
 class _State:

@@ -27,7 +27,7 @@ from _places import identity, own_folder, user_folder  # noqa: E402
 
 FLAGS = ["-fPIC", "-O2", "-g", "-std=gnu17", "-D_GNU_SOURCE", "-fvisibility=hidden", "-fno-plt", "-fno-math-errno", "-w",
          "-pthread"]
-LINK_FLAGS = ["-shared", "-pthread", "-Wl,-z,nodelete"]
+LINK_FLAGS = ["-shared", "-pthread", "-Wl,-z,nodelete", "-Wl,--undefined=wt_agent_services"]
 
 SHIM_FLAGS = ["-shared", "-fPIC", "-O2", "-g1", "-fvisibility=hidden", "-fvisibility-inlines-hidden",
               "-Wall", "-Wextra", "-Wno-unused-parameter", "-pthread", "-Wl,-z,nodelete", "-Wl,--as-needed"]

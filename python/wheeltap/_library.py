@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 # Only passes on to others that are hooked themselves.
 PASSES_ON = {"implement_array_function", "_implement_array_function"}
+# Libraries whose objects are called: a kernel of pyopencl is launched so.
+CALLED = {"pyopencl"}
 # Test helpers and machinery that looks at frames, at exact types, or at itself.
 LEFT_ALONE = ("numpy.testing", "numpy.f2py", "numpy.distutils", "numpy.core.overrides", "numpy.core._internal",
               "numpy.core._methods", "numpy._core.overrides", "numpy._core._internal", "numpy._core._methods",
@@ -64,9 +66,14 @@ def _callables(name: str, walked: set[str]) -> Iterator[tuple[Any, str, str]]:
                     yield value, path, key
 
 
+def _is_inner(key: str, path: str) -> bool:
+    """Of names with two underscores only the call of an object is the user's, where the library is used by calling its objects."""
+    return key.startswith("__") and not (key == "__call__" and path.partition(".")[0] in CALLED)
+
+
 def _members(kind: type, path: str, seen: set[int]) -> Iterator[tuple[Any, str, str]]:
     for key, value in list(vars(kind).items()):
-        if key.startswith("__") or id(value) in seen:
+        if _is_inner(key, path) or id(value) in seen:
             continue
         seen.add(id(value))
         if is_method(value):

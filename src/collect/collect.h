@@ -40,7 +40,9 @@ struct wti_syscalls_options; /* syscalls/syscalls.h */
 struct wti_record_options {
 	char *const *argv;        /* ends with NULL; not looked at where we attach to a process */
 	char *const *environment; /* of the program; ends with NULL */
-	char *const *additions; /* "NAME=value" in its place or besides; ends with NULL, or NULL */
+	char *const *additions; /* "NAME=value" in its place or besides, for Python; ends with NULL,
+				   or NULL */
+	char *const *variables; /* likewise, whatever becomes of Python */
 	const char *preload;    /* a library for LD_PRELOAD, whatever else is there; or NULL */
 	const char *noise;      /* for run.json, "rr:24"; or NULL */
 	uint64_t noise_seed;

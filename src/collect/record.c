@@ -102,7 +102,8 @@ static int make_variables(struct wti_recorder *recorder, struct wt_err *err)
 	char *const *old = recorder->options->environment;
 	char *const *additions = recorder->python_kept_out[0] ? NULL : recorder->options->additions;
 	size_t count = 0, kept = 0, bytes = sizeof(recorder->session.inner) + 64;
-	size_t addition_count = 0;
+	char *const *variables = recorder->options->variables;
+	size_t addition_count = 0, variable_count = 0;
 	char *variable = malloc(bytes);
 	char *own[2] = {NULL};
 
@@ -110,7 +111,9 @@ static int make_variables(struct wti_recorder *recorder, struct wt_err *err)
 		count++;
 	while (additions && additions[addition_count])
 		addition_count++;
-	recorder->variables = calloc(count + addition_count + 3, sizeof(char *));
+	while (variables && variables[variable_count])
+		variable_count++;
+	recorder->variables = calloc(count + addition_count + variable_count + 3, sizeof(char *));
 	if (!variable || !recorder->variables || make_preload(recorder, err)) {
 		free(variable);
 		return wti_err(err, WT_E_NOMEM, "out of memory for the environment");
@@ -122,12 +125,15 @@ static int make_variables(struct wti_recorder *recorder, struct wt_err *err)
 	recorder->variables[kept++] = variable;
 	for (size_t i = 0; i < count; i++)
 		if (strncmp(old[i], WTI_ENV "=", sizeof(WTI_ENV)) &&
-		    !names_same(additions, old[i]) && !names_same(own, old[i]))
+		    !names_same(additions, old[i]) && !names_same(variables, old[i]) &&
+		    !names_same(own, old[i]))
 			recorder->variables[kept++] = old[i];
 	if (recorder->preload)
 		recorder->variables[kept++] = recorder->preload;
 	for (size_t i = 0; i < addition_count; i++)
 		recorder->variables[kept++] = additions[i];
+	for (size_t i = 0; i < variable_count; i++)
+		recorder->variables[kept++] = variables[i];
 	return 0;
 }
 

@@ -83,7 +83,7 @@ static bool find_in(const char *folder, size_t bytes, const char *library, char 
 	return n > 0 && (size_t)n < size && !access(path, R_OK);
 }
 
-static bool find_library(const char *library, char *path, size_t size)
+bool wti_probe_library(const char *library, char *path, size_t size)
 {
 	static const char folders[] =
 		"/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu:/lib/aarch64-linux-gnu:"
@@ -108,16 +108,10 @@ static void look_library(struct wti_probed *ret, const char *library, const char
 {
 	char path[200];
 
-	if (find_library(library, path, sizeof(path)))
+	if (wti_probe_library(library, path, sizeof(path)))
 		wti_probed_say(ret, WTI_PROBE_OK, NULL, "%s", path);
 	else
 		wti_probed_say(ret, WTI_PROBE_MISSING, cure, "%s", without);
-}
-
-static void look_opencl(struct wti_probed *ret)
-{
-	look_library(ret, "libOpenCL.so.1", "OpenCL programs cannot be observed",
-		     "apt install ocl-icd-libopencl1 (and a driver, e.g. pocl-opencl-icd)");
 }
 
 static void look_cuda(struct wti_probed *ret)
@@ -145,7 +139,7 @@ static void look_dw(struct wti_probed *ret)
 }
 
 const struct wti_probe wti_probes_library[] = {
-	{"library", "OpenCL", false, look_opencl}, {"library", "CUDA", false, look_cuda},
+	{"library", "OpenCL", false, wti_probe_opencl}, {"library", "CUDA", false, look_cuda},
 	{"library", "CUPTI", false, look_cupti},   {"library", "ROCm profiler", false, look_rocm},
 	{"library", "libdw", false, look_dw},      {0},
 };

@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "agents/noise/noise.h"
 #include "base/err.h"
 #include "base/text.h"
+#include "library.h"
 
 #define ELEMENTS_MAX (1u << 20)
 #define LIBRARY "libwheeltap-noise.so"
@@ -100,31 +100,16 @@ int wti_record_noise_settings(const struct wti_record_noise *noise, char **setti
 	return 0;
 }
 
-/* In the build tree, or where it is installed. */
 int wti_record_noise_library(char ret_path[PATH_MAX], struct wt_err *err)
 {
-	static const char *const places[] = {"src/agents/noise/" LIBRARY,
-					     "../" WTI_LIBDIR "/wheeltap/" LIBRARY};
-	char self[PATH_MAX], path[PATH_MAX + 128];
-	const ssize_t bytes = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	char *slash;
-
-	self[bytes > 0 ? bytes : 0] = 0;
-	slash = strrchr(self, '/');
-	if (slash)
-		*slash = 0;
-	for (size_t i = 0; slash && i < sizeof(places) / sizeof(places[0]); i++) {
-		snprintf(path, sizeof(path), "%s/%s", self, places[i]);
-		if (access(path, R_OK) || !realpath(path, ret_path))
-			continue;
-		if (!strpbrk(ret_path, ": \t")) /* it would be taken for two of them */
-			return 0;
+	if (!wti_record_library("noise", LIBRARY, ret_path))
+		return wti_err(err, WT_E_MISSING,
+			       "there is no " LIBRARY " beside this program; install it, or give "
+			       "--noise-libm off");
+	if (strpbrk(ret_path, ": \t")) /* it would be taken for two of them */
 		return wti_err(err, WT_E_ARG,
 			       "'%s' cannot be preloaded because of a space or colon in its path; "
 			       "install wheeltap elsewhere, or give --noise-libm off",
 			       ret_path);
-	}
-	return wti_err(err, WT_E_MISSING,
-		       "there is no " LIBRARY " beside this program; install it, or give "
-		       "--noise-libm off");
+	return 0;
 }

@@ -64,7 +64,7 @@ static int read_options(const struct wti_record_choice *options, struct wti_reco
 	record->bytes_max = options->bytes_max;
 	record->duration_ns = options->duration_ns;
 	record->strings_keep = !strcmp(options->strings, "keep");
-	if (!strcmp(options->python.tensors, "full"))
+	if (!strcmp(options->python.tensors, "full") || options->opencl.replayable)
 		record->blobs_bytes_max = options->blobs_bytes_max;
 	if (home && home[0])
 		record->base = home;
@@ -122,9 +122,17 @@ static int refuse_idle(const struct wti_record_choice *options, struct wt_err *e
 	if (options->attach && !with_calls)
 		return wti_err(err, WT_E_ARG,
 			       "'--attach' records system calls; leave '--syscalls=no' away");
-	if (options->stacks && !with_calls)
+	if (options->stacks && !with_calls && !options->opencl.is_on)
 		return wti_err(err, WT_E_ARG,
-			       "--stacks are those of system calls: give --syscalls, too");
+			       "--stacks are those of system calls or of OpenCL's commands: give "
+			       "--syscalls, too, or --opencl");
+	if (options->opencl.replayable && !options->opencl.is_on)
+		return wti_err(err, WT_E_ARG,
+			       "'--replayable' keeps what devices worked with: give --opencl, too");
+	if (options->attach && options->opencl.is_on)
+		return wti_err(err, WT_E_ARG,
+			       "'--opencl' has to be there when a program starts; leave '--attach' "
+			       "away");
 	if (strcmp(options->backend, "auto") != 0 && !with_calls)
 		return wti_err(err, WT_E_ARG,
 			       "'--backend' captures system calls: give --syscalls, too");
@@ -194,6 +202,20 @@ static int prepare_noise(struct wti_prepared_recording *recording,
 	return r;
 }
 
+static int prepare_opencl(struct wti_prepared_recording *recording,
+			  const struct wti_record_choice *options, struct wt_err *err)
+{
+	struct wti_record_opencl opencl = options->opencl;
+	int r;
+
+	if (!opencl.is_on)
+		return 0;
+	opencl.stacks = options->stacks;
+	r = wti_record_opencl_variable(&recording->variables[0], err);
+	recording->options.variables = recording->variables;
+	return r ? r : wti_record_opencl_settings(&opencl, &recording->plan.settings, err);
+}
+
 static bool names_output(const char *path)
 {
 	return path && (!strcmp(path, "/dev/stdout") || !strcmp(path, "/dev/fd/1") ||
@@ -210,11 +232,14 @@ int wti_recording_prepare(struct wti_prepared_recording *recording,
 	r = r ? r : refuse_idle(options, err);
 	if (!r)
 		r = choose_syscalls(recording, options, err);
-	python.with_system = options->stacks;
+	python.with_system = options->stacks && options->syscalls;
+	python.with_opencl = options->opencl.is_on;
 	if (!r)
 		r = wti_python_plan(&recording->plan, &python, err);
 	if (!r)
 		r = prepare_noise(recording, options, err);
+	if (!r)
+		r = prepare_opencl(recording, options, err);
 	if (r)
 		return r;
 	record->additions = recording->plan.additions;

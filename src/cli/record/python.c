@@ -53,6 +53,9 @@ bool wti_python_home(char ret_home[PATH_MAX])
 	"io,_io,posix,_socket,_ssl,_posixsubprocess,select,fcntl,mmap,time,_signal,_thread,"       \
 	"_multiprocessing,_posixshmem,resource,termios,_ctypes,_dbm,_gdbm,_sqlite3"
 
+/* Through which Python reaches OpenCL. */
+#define OPENCL_MODULES "pyopencl"
+
 static int plan_path(struct wti_python_plan *plan, const char *home, struct wt_err *err)
 {
 	const char *own = getenv("PYTHONPATH");
@@ -80,6 +83,8 @@ static int plan_settings(struct wti_python_plan *plan, const struct wti_python_c
 	r = wti_python_names(&text, "modules", choice->modules, err);
 	if (!r && choice->with_system)
 		r = wti_python_names(&text, "also", SYSTEM_MODULES, err);
+	if (!r && choice->with_opencl)
+		r = wti_python_names(&text, "also", OPENCL_MODULES, err);
 	if (!r)
 		r = wti_python_names(&text, "only", choice->only, err);
 	if (!r)

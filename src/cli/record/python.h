@@ -27,6 +27,7 @@ struct wti_python_choice {
 	/* Separated by commas, or @FILE with one a line; or NULL. */
 	const char *modules; /* libraries that are hooked; NULL: torch */
 	bool with_system;    /* and what of the standard library makes system calls */
+	bool with_opencl;    /* and pyopencl */
 	const char *only;    /* patterns of full names */
 	const char *skip;
 	struct wti_list include_files; /* of rules: a module and a function a line */

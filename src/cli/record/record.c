@@ -152,7 +152,7 @@ static const struct wti_option options[] = {
 	 "whether arguments and returns of calls in Python programs are recorded",
 	 AT(python.arguments)},
 	{"blobs-max", 0, WTI_OPT_BYTES, "BYTES", NULL,
-	 "with --tensors full, keep no more bytes of tensors than this; default 1G",
+	 "with --tensors full or --replayable, keep no more bytes than this; default 1G",
 	 AT(blobs_bytes_max)},
 	{"operators", 0, WTI_OPT_CHOICE, "WHICH", "auto|backward|all|outputs|off",
 	 "what to record of what torch runs below Python. auto: with --detail full the nodes of "
@@ -188,9 +188,17 @@ static const struct wti_option options[] = {
 	 "which the program can notice",
 	 AT(backend)},
 	{"stacks", 0, WTI_OPT_FLAG, NULL, NULL,
-	 "with --syscalls: record where each call comes from, so that verbs and exports show "
-	 "source lines",
+	 "with --syscalls or --opencl: record where each call comes from, so that verbs and "
+	 "exports show source lines",
 	 AT(stacks)},
+	{"opencl", 0, WTI_OPT_FLAG, NULL, NULL,
+	 "record what OpenCL devices do: kernels, copies, their times and the memory they touch "
+	 "(docs/opencl.md)",
+	 AT(opencl.is_on)},
+	{"replayable", 0, WTI_OPT_FLAG, NULL, NULL,
+	 "with --opencl: also keep programs, arguments and the contents of memory, so that the "
+	 "work can be executed again",
+	 AT(opencl.replayable)},
 	{"check", 0, WTI_OPT_MAYBE, "[=PACK]", NULL,
 	 "judge the run while it runs, as doctor does, and print findings on standard error; with "
 	 "a pack, check that instead of the built-in one; rules: no pack; the status is 1 if there "
@@ -287,6 +295,9 @@ const struct wti_verb wti_verb_record = {
 		"fail.\n\n"
 		"With --stacks everything that shows calls also shows their source lines, even for "
 		"programs without frame pointers; each call takes somewhat longer.\n\n"
+		"With --opencl OpenCL's loader puts a layer of ours between the program and its "
+		"drivers: programs in any language are recorded unchanged. Profiling is switched "
+		"on in all queues, which the program does not see.\n\n"
 		"A process that outlives the program (a daemon, a background job) is recorded for "
 		"2 s more and then released; it is listed at the end, in run.json and by info. "
 		"With --wait record waits until all of them have ended; an interrupt ends the "
@@ -318,6 +329,7 @@ const struct wti_verb wti_verb_record = {
 		"wheeltap record --attach 4242 -d 10s\ta running process, for ten seconds\n"
 		"wheeltap record --runs 10 --noise rr -- python train.py\thow many digits are "
 		"real\n"
+		"wheeltap record --opencl -- ./filter\tkernels and copies of OpenCL devices\n"
 		"wheeltap record --on-full flight=60 -- ./serve\tkeep only the last minute",
 	.options = options,
 	.options_bytes = sizeof(struct wti_record_choice),

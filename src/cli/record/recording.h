@@ -10,6 +10,7 @@
 #include "collect/syscalls/syscalls.h"
 #include "check.h"
 #include "noise.h"
+#include "opencl.h"
 #include "python.h"
 
 /* What the command line and configurations ask for. */
@@ -38,6 +39,7 @@ struct wti_record_choice {
 	const char *backend;
 	uint64_t attach; /* to this process; 0: to none */
 	bool stacks;
+	struct wti_record_opencl opencl;
 	uint64_t runs;
 	uint64_t jobs;
 	const char *until_bits;
@@ -59,6 +61,7 @@ struct wti_prepared_recording {
 	char folder[PATH_MAX];
 	char report_path[PATH_MAX];
 	char preload[PATH_MAX];
+	char *variables[2]; /* of the program, besides Python's; ends with NULL */
 };
 
 /* Refuses what makes no sense. The recording is zero but for came_from, -1; release it anyway. */

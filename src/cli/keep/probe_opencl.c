@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Knows what `record --opencl` needs: the loader of OpenCL, a driver that it knows, our layer. */
+#include <dirent.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/record/library.h"
+#include "probe.h"
+
+#define VENDORS "/etc/OpenCL/vendors"
+
+static bool is_driver(const char *name)
+{
+	const size_t bytes = strlen(name);
+
+	return bytes > 4 && !strcmp(name + bytes - 4, ".icd");
+}
+
+/* The names of the drivers' files, joined by commas; empty: there is none. */
+static void list_drivers(char *names, size_t size)
+{
+	DIR *folder = opendir(VENDORS);
+	struct dirent *entry;
+
+	names[0] = 0;
+	while (folder && (entry = readdir(folder))) {
+		if (!is_driver(entry->d_name) || strlen(names) + strlen(entry->d_name) + 3 > size)
+			continue;
+		if (names[0])
+			strcat(names, ", ");
+		strcat(names, entry->d_name);
+	}
+	if (folder)
+		closedir(folder);
+}
+
+void wti_probe_opencl(struct wti_probed *ret)
+{
+	char loader[100], drivers[80], layer[PATH_MAX];
+	const char *named = getenv("OCL_ICD_VENDORS");
+
+	if (!wti_probe_library("libOpenCL.so.1", loader, sizeof(loader))) {
+		wti_probed_say(ret, WTI_PROBE_MISSING,
+			       "apt install ocl-icd-libopencl1 (and a driver, e.g. "
+			       "pocl-opencl-icd)",
+			       "OpenCL programs cannot run or be recorded");
+		return;
+	}
+	if (!wti_record_library("opencl", "libwheeltap-opencl.so", layer)) {
+		wti_probed_say(
+			ret, WTI_PROBE_MISSING,
+			"apt install opencl-c-headers, then build and install wheeltap again",
+			"built without the layer that `record --opencl` needs");
+		return;
+	}
+	list_drivers(drivers, sizeof(drivers));
+	if (!drivers[0] && !named)
+		wti_probed_say(ret, WTI_PROBE_LIMITED, "apt install pocl-opencl-icd",
+			       "%s knows no driver: there are none in " VENDORS, loader);
+	else
+		wti_probed_say(ret, WTI_PROBE_OK, NULL, "%s, drivers %s: use record --opencl",
+			       loader, named ? named : drivers);
+}

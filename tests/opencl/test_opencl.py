@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Real OpenCL programs, recorded with `record --opencl`: every command is there with the times that the program's own events have, and
+nothing that the program can see has changed.
+
+    test_opencl.py PROGRAM...   built from the C files beside this one; each prints what it enqueued (device.h)
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import unittest
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+from harness import BUILD, PATIENCE, PYTHON, WHEELTAP, Case, environment, events, has_module, skip  # noqa: E402
+
+PROGRAMS = {Path(path).name.removeprefix("opencl_"): path for path in sys.argv[1:]}
+# The driver compiles slowly: what one program has compiled is there for all, and for the next run of the test.
+CACHE = BUILD / "tests" / "opencl" / "pocl-cache"
+
+
+def run(words: list[str], status: int = 0) -> str:
+    done = subprocess.run(words, env=environment(POCL_CACHE_DIR=str(CACHE)), stdout=subprocess.PIPE, timeout=PATIENCE, check=False, text=True)
+    if done.returncode != status:
+        raise AssertionError(f"{words} ended with {done.returncode}, not {status}")
+    return done.stdout
+
+
+def printed(text: str, word: str) -> list[list[str]]:
+    return [line.split()[1:] for line in text.splitlines() if line.startswith(word + " ")]
+
+
+def steady(text: str) -> list[str]:
+    """What is the same in every run."""
+    return [line for line in text.splitlines() if not line.startswith("time ")]
+
+
+class Recorded:
+    def __init__(self, folder: Path, words: list[str], *options: str, status: int = 0) -> None:
+        self.folder = folder
+        self.output = run([WHEELTAP, "record", "--opencl", "-q", *options, "-o", str(folder), "--", *words], status)
+
+    def rows(self, kind: str) -> list[dict[str, Any]]:
+        return [event["fields"] | {"track": event["track"], "seq": event["seq"]} for event in events(self.folder, kind)]
+
+    def commands(self) -> list[dict[str, Any]]:
+        """Without those by which the host waits, and what is reported besides."""
+        return [row for row in self.rows("device_op") if row["op"] != "sync" and row["name"] not in
+                ("first launch (compilation)", "clSetUserEventStatus")]
+
+
+class OpenCL(Case):
+    def recorded(self, name: str, *options: str) -> Recorded:
+        return Recorded(self.folder / f"run-{name}{len(options)}", [PROGRAMS[name]], *options)
+
+    def compare(self, recorded: Recorded, alone: str) -> None:
+        self.assertEqual(steady(recorded.output), steady(alone))
+        expected = {kind: int(count) for kind, count in printed(alone, "commands")}
+        commands = recorded.commands()
+        self.assertEqual(Counter(row["op"] for row in commands), expected)
+        self.assertEqual(len({row["correlation"] for row in commands}), len(commands))
+        launches = {row["to"] for row in recorded.rows("edge") if row["type"] == "launch"}
+        self.assertLessEqual({row["correlation"] for row in commands}, launches)
+        for row in commands:
+            self.assertTrue(row["queued"] <= row["submitted"] <= row["started"] <= row["ended"], row)
+
+    def times(self, recorded: Recorded) -> None:
+        """The program's own times of an event: one command of that name has the same."""
+        for name, *numbers in printed(recorded.output, "time"):
+            queued, submitted, started, ended = map(int, numbers)
+            wanted = (submitted - queued, started - submitted, ended - started)
+            have = [(row["submitted"] - row["queued"], row["started"] - row["submitted"], row["ended"] - row["started"])
+                    for row in recorded.commands() if row["name"] == name]
+            # Clocks are converted by straight lines between pairs: a few millionths.
+            self.assertTrue(any(all(abs(a - b) <= 3 + a / 50_000 for a, b in zip(wanted, one)) for one in have), (name, wanted, have))
+
+
+def test_of(name: str) -> Any:
+    def test(self: OpenCL) -> None:
+        alone = run([PROGRAMS[name]])
+        recorded = self.recorded(name)
+        self.compare(recorded, alone)
+        self.times(recorded)
+    return test
+
+
+for program in PROGRAMS:
+    if program != "killed":
+        setattr(OpenCL, f"test_{program}", test_of(program))
+
+
+class Details(OpenCL):
+    def test_edges_of_wait_lists(self) -> None:
+        recorded = self.recorded("out_of_order")
+        named = {row["correlation"]: row["name"] for row in recorded.rows("device_op")}
+        edges = Counter((named[row["from"]], named[row["to"]]) for row in recorded.rows("edge")
+                        if row["type"] == "record_wait" and named[row["from"]] != "first launch (compilation)")
+        self.assertEqual(edges, {("clSetUserEventStatus", "clEnqueueWriteBuffer"): 2, ("clEnqueueWriteBuffer", "add"): 2, ("add", "join"): 2,
+                                 ("join", "clEnqueueMarkerWithWaitList"): 1, ("join", "clEnqueueReadBuffer"): 1})
+
+    def test_memory_of_sub_buffers(self) -> None:
+        recorded = self.recorded("sub_buffers")
+        created = {row["type"]: row["id"] for row in recorded.rows("device_object") if row["phase"] == "created"}
+        kernels = {row["correlation"] for row in recorded.commands() if row["op"] == "kernel"}
+        touched = [(row["offset"], row["bytes"], row["mode"]) for row in recorded.rows("device_access") if row["correlation"] in kernels]
+        self.assertEqual(touched, [(0, 8192, "both"), (8192, 8192, "both")])
+        self.assertEqual({row["object"] for row in recorded.rows("device_access")}, {created["buffer"]})
+        copies = [(row["mode"], row["offset"], row["bytes"]) for row in recorded.rows("device_access") if row["argument"] == -1]
+        self.assertEqual(copies[:2], [("read", 8192 + 64, 256), ("write", 128, 256)])
+
+    def test_modes_of_arguments(self) -> None:
+        """const is read, whatever else is both; constant memory is read; images say what they are for."""
+        expected = {"vector_add": {0: "read", 1: "read", 2: "write"}, "sort": {0: "both"}, "convolution": {0: "read", 1: "read", 2: "both"},
+                    "image_filter": {0: "read", 1: "write"}, "svm": {0: "read", 1: "both"}}
+        for name, modes in expected.items():
+            rows = [row for row in self.recorded(name).rows("device_access") if row["argument"] >= 0]
+            self.assertEqual({row["argument"]: row["mode"] for row in rows}, modes, name)
+
+    def test_shared_memory_in_the_middle(self) -> None:
+        rows = [row for row in self.recorded("svm").rows("device_access") if row["argument"] >= 0]
+        self.assertEqual([(row["offset"], row["bytes"]) for row in rows], [(2048, 2048), (0, 4096)])
+
+    def test_killed(self) -> None:
+        """What the program knew to be over is there, although it was killed at once."""
+        for how, status in (("kill", 128 + signal.SIGKILL), ("exit", 0)):
+            recorded = Recorded(self.folder / how, [PROGRAMS["killed"], how], status=status)
+            self.assertEqual(Counter(row["op"] for row in recorded.commands()), {"kernel": 20})
+
+    def test_left(self) -> None:
+        """A program that ends without waiting: each command is there, with times or without."""
+        recorded = Recorded(self.folder / "left", [PROGRAMS["killed"], "leave"])
+        self.assertEqual(Counter(row["op"] for row in recorded.commands()), {"kernel": 20})
+
+    def test_objects_are_released(self) -> None:
+        rows = self.recorded("mlp").rows("device_object")
+        created = {row["id"] for row in rows if row["phase"] == "created" and row["type"] != "device"}
+        self.assertEqual(created, {row["id"] for row in rows if row["phase"] == "released"})
+        built = [row for row in rows if row["phase"] == "built"]
+        self.assertEqual(len(built), 1)
+        self.assertGreater(built[0]["duration"], 0)
+
+    def test_stacks(self) -> None:
+        recorded = self.recorded("vector_add", "--stacks")
+        self.assertEqual(len(recorded.rows("stack")), len(recorded.commands()))
+
+    def test_replayable(self) -> None:
+        recorded = self.recorded("convolution", "--replayable")
+        self.compare(recorded, run([PROGRAMS["convolution"]]))
+        objects, accesses = recorded.rows("device_object"), recorded.rows("device_access")
+        blobs = {path.name for path in (recorded.folder / "blobs").iterdir()}
+        none = "0" * 16
+        source = next(row["hash"] for row in objects if row["type"] == "program" and row["phase"] == "created")
+        self.assertIn(b"__kernel void convolve", (recorded.folder / "blobs" / source).read_bytes())
+        hashes = {row["hash"] for row in objects + accesses if row["hash"] != none}
+        self.assertGreaterEqual(len(hashes), 4)  # the source, the weights, the picture, the result
+        self.assertLessEqual(hashes, blobs)
+        launches = [row for row in accesses if row["mode"] == "code"]
+        self.assertEqual(len(launches), 2)
+        values = [row["value"] for row in accesses if row["mode"] == "value" and row["argument"] in (3, 4)]
+        self.assertEqual(values, ["30000000", "20000000"] * 2)
+
+    def test_python(self) -> None:
+        """pyopencl: the same stream has Python's calls and OpenCL's, one in the other, and the line that launched a kernel."""
+        if not has_module("pyopencl"):
+            self.skipTest("there is no pyopencl")
+        words = [PYTHON, str(HERE / "python_program.py")]
+        recorded = Recorded(self.folder / "python", words)
+        self.compare(recorded, run(words))
+        self.assertEqual(len(list(recorded.folder.glob("0*.wt"))), 2)  # the recorder's and the program's
+        calls = [event for kind in ("call_begin", "call_end", "span_begin") for event in events(recorded.folder, kind)]
+        depth, inside = 0, []
+        for event in sorted(calls, key=lambda event: (event["track"], event["seq"])):
+            depth += {"call_begin": 1, "call_end": -1}.get(event["kind"], 0)
+            if event["kind"] == "span_begin" and event["fields"]["name"] == "clEnqueueNDRangeKernel":
+                inside.append(depth)
+        self.assertEqual(inside, [1, 1, 1])
+        lines = (HERE / "python_program.py").read_text().splitlines()
+        line = next(number for number, text in enumerate(lines, 1) if "program.twice(" in text)
+        sites = [event["fields"]["site"] for event in events(recorded.folder, "call_begin") if event["fields"]["callee"] == "Kernel.__call__"]
+        self.assertEqual(sites, [f"{HERE / 'python_program.py'}:{line}"] * 3)
+
+    def test_layers_of_the_user(self) -> None:
+        done = subprocess.run([WHEELTAP, "record", "--opencl", "-q", "-o", str(self.folder / "layers"), "--", "sh", "-c", "echo $OPENCL_LAYERS"],
+                              env=environment(OPENCL_LAYERS="/nowhere/libother.so"), stdout=subprocess.PIPE, timeout=PATIENCE, check=True, text=True)
+        first, second = done.stdout.strip().split(":")
+        self.assertEqual(first, "/nowhere/libother.so")
+        self.assertTrue(second.endswith("libwheeltap-opencl.so") and os.path.isabs(second))
+
+    def test_refused(self) -> None:
+        for words, what in ((["--replayable", "--", "true"], "give --opencl"), (["--opencl", "--attach", "1"], "leave '--attach' away")):
+            done = subprocess.run([WHEELTAP, "record", *words], stderr=subprocess.PIPE, timeout=PATIENCE, check=False, text=True)
+            self.assertEqual(done.returncode, 125)
+            self.assertIn(what, done.stderr)
+
+
+for name in [name for name in dir(Details) if name.startswith("test_") and name in dir(OpenCL)]:
+    setattr(Details, name, None)  # once is enough
+
+if __name__ == "__main__":
+    probe = subprocess.run([PROGRAMS["scan"]], env=environment(POCL_CACHE_DIR=str(CACHE)), stdout=subprocess.DEVNULL, timeout=PATIENCE, check=False)
+    if probe.returncode == 77:
+        skip("there is no OpenCL device")
+    unittest.main(argv=sys.argv[:1])
