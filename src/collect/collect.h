@@ -103,7 +103,7 @@ struct wti_record_outcome {
 	uint64_t events;
 	uint64_t bytes;
 	uint64_t lost; /* all reasons together */
-	uint64_t lost_by[WT_LOST_GAP + 1];
+	uint64_t lost_by[WT_LOST_DEVICE + 1];
 	uint32_t process_count; /* that joined */
 	uint32_t silent_count;  /* have the agent, but emitted nothing */
 	uint32_t still_running; /* alive when the recording ended, the program among them */
@@ -118,6 +118,7 @@ struct wti_record_outcome {
 	bool may_run;      /* on failure: for want of room alone. See wti_record_unrecorded() */
 	char limited[400]; /* what is not recorded because of a limit; empty if that is nothing */
 	char trouble[256]; /* why the trace ends before the program did; empty if it does not */
+	char device_note[256];   /* what of a device is not recorded; empty: nothing was said */
 	char agent_trouble[256]; /* what an agent left that could not be loaded; empty if none did
 				  */
 	const char *syscalls_backend; /* bpf or ptrace; NULL: they were not recorded */

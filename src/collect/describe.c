@@ -175,7 +175,7 @@ static uint64_t lost_in(const struct wti_stream *stream)
 {
 	uint64_t lost = stream->unwritten;
 
-	for (int reason = 0; reason <= WT_LOST_GAP; reason++)
+	for (int reason = 0; reason <= WT_LOST_DEVICE; reason++)
 		lost += stream->lost[reason];
 	return lost;
 }
@@ -204,7 +204,7 @@ static void describe_losses(const struct wti_record_outcome *outcome, struct wti
 
 	wti_json_key(json, "losses");
 	wti_json_object(json);
-	for (int reason = 0; reason <= WT_LOST_GAP; reason++)
+	for (int reason = 0; reason <= WT_LOST_DEVICE; reason++)
 		if (outcome->lost_by[reason])
 			number(json, kind->fields[0].enum_names[reason], outcome->lost_by[reason]);
 	wti_json_object_end(json);
@@ -445,9 +445,12 @@ void wti_describe_outcome(struct wti_recorder *recorder)
 	outcome->bytes = wti_streams_bytes(&recorder->streams);
 	wti_streams_losses(&recorder->streams, outcome->lost_by);
 	outcome->lost = 0;
-	for (int reason = 0; reason <= WT_LOST_GAP; reason++)
+	for (int reason = 0; reason <= WT_LOST_DEVICE; reason++)
 		outcome->lost += outcome->lost_by[reason];
-	outcome->process_count = (uint32_t)recorder->join.process_count;
+	outcome->process_count = 0;
+	for (size_t i = 0; i < recorder->join.process_count; i++)
+		outcome->process_count += !recorder->join.processes[i]->beside;
+	memcpy(outcome->device_note, recorder->drain.device_note, sizeof(outcome->device_note));
 	wti_session_count(&recorder->session, &counts);
 	outcome->mismatch_count = counts.mismatch_count;
 	outcome->mismatch_protocol = counts.mismatch_protocol;

@@ -173,6 +173,45 @@ static void complete_first(const struct wti_process *process, struct wti_record 
 		first->exec = process->source.identity.exec;
 }
 
+/* What a device's profiler dropped is counted with all other losses: its agent knows how much. */
+static void emit_reported(struct wti_drain *drain, struct wti_process *process,
+			  const struct wti_ring_view *view, const struct wti_record_lost *lost)
+{
+	const struct wti_loss loss = {.track = view->track,
+				      .reason = WT_LOST_DEVICE,
+				      .of = lost->of,
+				      .count = lost->count,
+				      .first = view->next_seq,
+				      .last = view->next_seq,
+				      .from = lost->from ? lost->from : lost->record.ticks,
+				      .to = lost->to ? lost->to : lost->record.ticks};
+
+	to_lost(drain, process, &loss);
+}
+
+static bool reports_loss(const struct wti_record *record)
+{
+	return record->kind == WT_KIND_LOST && record->units * 8u >= sizeof(struct wti_record_lost);
+}
+
+/* The first word of an agent about what it cannot record is what the user is shown. */
+static void keep_note(struct wti_drain *drain, const struct wti_record *record)
+{
+	const struct wti_record_note *note = (const void *)record;
+	size_t room = record->units * 8u;
+
+	if (record->kind != WT_KIND_NOTE || drain->device_note[0] || room < sizeof(*note) ||
+	    note->code != WT_NOTE_DEVICE)
+		return;
+	room -= sizeof(*note);
+	if (room > note->text_bytes)
+		room = note->text_bytes;
+	if (room > sizeof(drain->device_note) - 1)
+		room = sizeof(drain->device_note) - 1;
+	memcpy(drain->device_note, note + 1, room);
+	drain->device_note[room] = 0;
+}
+
 /* Cuts whole records into runs without a hole in the sequence. */
 static void take_batch(struct wti_drain *drain, struct wti_process *process,
 		       struct wti_ring_view *view, uint8_t *batch, size_t whole)
@@ -199,11 +238,19 @@ static void take_batch(struct wti_drain *drain, struct wti_process *process,
 		if (record->ticks < view->last_ticks)
 			record->ticks = view->last_ticks;
 		view->last_ticks = record->ticks;
+		at += record->units * 8u;
+		if (reports_loss(record)) {
+			hand_over(drain, process, &run);
+			emit_reported(drain, process, view, (const void *)record);
+			run.data = batch + at;
+			run.first_seq = ++view->next_seq;
+			continue;
+		}
+		keep_note(drain, record);
 		run.last_ticks = record->ticks;
 		run.bytes += record->units * 8u;
 		run.count++;
 		view->next_seq++;
-		at += record->units * 8u;
 	}
 	hand_over(drain, process, &run);
 }

@@ -19,6 +19,7 @@ struct wti_drain {
 	size_t sink_count;
 	uint32_t clock_domain; /* for a process that never made a ring */
 	uint8_t *batch;        /* private copy of what is being read */
+	char device_note[256]; /* the first of an agent about its device; empty: none */
 };
 
 int wti_drain_init(struct wti_drain *drain, uint32_t clock_domain);

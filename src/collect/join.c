@@ -2,8 +2,9 @@
 /*
  * Knows the messages of protocol.h. A process is believed to be the one at the other end of the
  * socket, whatever number it says it has. A second hello of the same process comes from a program
- * that it has become by exec. Children have their parent's end as well, and may send us one of
- * their own through it: that a connection lasts does not say that its process does.
+ * that it has become by exec, or from another agent in the same program, as the image tells.
+ * Children have their parent's end as well, and may send us one of their own through it: that a
+ * connection lasts does not say that its process does.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -212,9 +213,14 @@ static void identify(struct wti_join *join, struct wti_process *process,
 	epoll_ctl(join->epoll, EPOLL_CTL_ADD, process->pidfd, &event);
 }
 
-/* How often this process has joined before; what it was then is over. */
-static uint32_t count_execs(const struct wti_join *join, uint32_t pid, uint64_t start_time)
+/*
+ * How often this process has joined before. What it was then is over, unless it is the same
+ * program, in which several agents are at work.
+ */
+static uint32_t count_execs(const struct wti_join *join, struct wti_process *process)
 {
+	const uint32_t pid = process->source.identity.pid;
+	const uint64_t start_time = process->source.identity.start_time;
 	uint32_t count = 0;
 
 	for (size_t i = 0; i < join->process_count; i++) {
@@ -222,7 +228,10 @@ static uint32_t count_execs(const struct wti_join *join, uint32_t pid, uint64_t 
 
 		if (other->pid != pid || other->start_time != start_time)
 			continue;
-		join->processes[i]->replaced = true;
+		if (process->image && join->processes[i]->image == process->image)
+			process->beside = true;
+		else
+			join->processes[i]->replaced = true;
 		count++;
 	}
 	return count;
@@ -247,7 +256,8 @@ static struct wti_process *new_process(struct wti_join *join, struct wti_link *l
 	process->link = link;
 	process->own_page = message->flags & WTI_MESSAGE_OWN_PAGE;
 	identify(join, process, message);
-	who->exec = count_execs(join, who->pid, who->start_time);
+	process->image = message->image;
+	who->exec = count_execs(join, process);
 	process->source.ppid = message->ppid;
 	process->source.number = (uint32_t)join->process_count + 1;
 	process->definition_id_max = join->definitions_bytes_max / DEFINITION_BYTES_MIN;

@@ -66,7 +66,7 @@ static void end_process(struct wti_recorder *recorder, struct wti_process *proce
 	wti_join_receive(&recorder->join, process);
 	wti_drain_take(&recorder->drain, process);
 	give_back(recorder, process, wti_drain_reap(&recorder->drain, process, true));
-	if (process->exited && pid != (uint32_t)recorder->launch.pid)
+	if (process->exited && !process->beside && pid != (uint32_t)recorder->launch.pid)
 		wti_streams_exit(&recorder->streams, pid,
 				 wti_proc_exit_status(pid, process->pidfd));
 	wti_join_forget(process);

@@ -54,6 +54,8 @@ struct wti_process {
 	bool pid_is_known;     /* and not only what it calls itself */
 	bool exited;
 	bool replaced;                /* by exec: a later one of the same process has joined */
+	bool beside;                  /* a second agent of a program that has joined already */
+	uint32_t image;               /* of the program, from the message; 0: not known */
 	bool own_page;                /* its ceilings are not counted on ours */
 	bool ended;                   /* nothing more will come; its stream is closed */
 	void *streams[WTI_SINKS_MAX]; /* of the sinks; made with the first ring */

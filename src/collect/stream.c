@@ -236,12 +236,12 @@ void wti_stream_records(struct wti_stream *stream, const struct wti_run_of_recor
 
 void wti_stream_lost(struct wti_stream *stream, const struct wti_loss *loss)
 {
-	uint64_t values[] = {loss->reason, 0,          loss->count, loss->first,
+	uint64_t values[] = {loss->reason, loss->of,   loss->count, loss->first,
 			     loss->last,   loss->from, loss->to};
 	uint64_t seq = loss->first, ticks = loss->from;
 	uint32_t track = loss->track;
 
-	if (loss->reason <= WT_LOST_GAP && loss->reason != WT_LOST_FLIGHT)
+	if (loss->reason <= WT_LOST_DEVICE && loss->reason != WT_LOST_FLIGHT)
 		stream->lost[loss->reason] += loss->count;
 	if (!stream->writer)
 		return;

@@ -57,7 +57,7 @@ struct wti_stream {
 	uint64_t last_ticks;
 	uint64_t events; /* of closed and deleted segments; see wti_stream_events() */
 	uint64_t bytes;  /* of closed segments that still exist */
-	uint64_t lost[WT_LOST_GAP + 1];
+	uint64_t lost[WT_LOST_DEVICE + 1];
 	uint64_t unwritten;                /* events that came after the end */
 	uint64_t unwritten_from;           /* ticks */
 	struct wti_stream_segment segment; /* the open one */

@@ -332,13 +332,13 @@ uint64_t wti_streams_bytes(const struct wti_streams *streams)
 	return bytes;
 }
 
-void wti_streams_losses(const struct wti_streams *streams, uint64_t ret_lost[WT_LOST_GAP + 1])
+void wti_streams_losses(const struct wti_streams *streams, uint64_t ret_lost[WT_LOST_DEVICE + 1])
 {
-	memset(ret_lost, 0, (WT_LOST_GAP + 1) * sizeof(ret_lost[0]));
+	memset(ret_lost, 0, (WT_LOST_DEVICE + 1) * sizeof(ret_lost[0]));
 	for (size_t i = 0; i < streams->count; i++) {
 		const struct wti_stream *stream = streams->all[i];
 
-		for (int reason = 0; reason <= WT_LOST_GAP; reason++)
+		for (int reason = 0; reason <= WT_LOST_DEVICE; reason++)
 			ret_lost[reason] += stream->lost[reason];
 		ret_lost[reason_of(stream)] += stream->unwritten;
 	}

@@ -64,6 +64,6 @@ void wti_streams_note(struct wti_streams *streams, uint32_t code, const char *te
 uint64_t wti_streams_events(const struct wti_streams *streams);
 uint64_t wti_streams_bytes(const struct wti_streams *streams);
 /* Adds up what is missing, by enum wt_lost; events that came after the end of a file included. */
-void wti_streams_losses(const struct wti_streams *streams, uint64_t ret_lost[WT_LOST_GAP + 1]);
+void wti_streams_losses(const struct wti_streams *streams, uint64_t ret_lost[WT_LOST_DEVICE + 1]);
 
 #endif

@@ -189,6 +189,16 @@ static void add_track(struct wti_buf *out, const struct wt_event *event)
 	add_padded(out, text, TRACK_COLUMNS);
 }
 
+/* A name of spaces alone would only end the line in them. */
+static bool is_blank(struct wt_text text)
+{
+	size_t spaces = 0;
+
+	while (spaces < text.bytes && text.data[spaces] == ' ')
+		spaces++;
+	return spaces == text.bytes;
+}
+
 void wti_event_line(struct wti_buf *out, const struct wt_event *event,
 		    const struct wti_style *style, struct wti_sources *sources)
 {
@@ -205,7 +215,7 @@ void wti_event_line(struct wti_buf *out, const struct wt_event *event,
 	wti_buf_text(out, "  ");
 	add_padded(out, (struct wt_text){event->kind->name, strlen(event->kind->name)},
 		   KIND_COLUMNS);
-	if (name.type == WTI_SHOWN_TEXT && name.text.bytes) {
+	if (name.type == WTI_SHOWN_TEXT && !is_blank(name.text)) {
 		wti_buf_byte(out, ' ');
 		wti_ink(out, style, WTI_INK_BOLD);
 		add_value(out, &name);
@@ -215,6 +225,8 @@ void wti_event_line(struct wti_buf *out, const struct wt_event *event,
 		add_call(out, event, sources);
 	else
 		add_fields(out, event, name_field);
+	while (out->bytes && out->data[out->bytes - 1] == ' ') /* nothing followed the kind */
+		out->bytes--;
 	wti_buf_byte(out, '\n');
 }
 

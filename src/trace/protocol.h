@@ -200,7 +200,7 @@ struct wti_message {
 	uint32_t track;      /* RING: the thread's track, defined already */
 	char command[16];
 	uint32_t flags; /* WTI_MESSAGE_* */
-	uint32_t reserved;
+	uint32_t image; /* the same for all agents in a program until its next exec; 0: not known */
 };
 
 struct wti_knock {

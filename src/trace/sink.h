@@ -45,6 +45,7 @@ struct wti_run_of_records {
 struct wti_loss {
 	uint32_t track;  /* 0: of the process as a whole */
 	uint32_t reason; /* enum wt_lost */
+	uint32_t of;     /* kind number; 0: any */
 	uint64_t count;
 	uint64_t first; /* sequence numbers, where the lost events had any; else 0 */
 	uint64_t last;

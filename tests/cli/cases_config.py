@@ -168,7 +168,7 @@ def test_hostile_files(b: Bench) -> None:
 def test_options_without_an_effect_are_refused(b: Bench) -> None:
     write(b, "empty.txt", "# nothing\n")
     for words, why in ((["--on-finding", "stop"], "give --check, too"), (["--backend", "ptrace"], "give --syscalls, too"),
-                       (["--stacks"], "give --syscalls, too"), (["--backend", "bpf", "--syscalls=no"], "give --syscalls, too"),
+                       (["--stacks"], "give --syscalls or --opencl, too"), (["--backend", "bpf", "--syscalls=no"], "give --syscalls, too"),
                        (["--name", ""], "'--name' is empty"), (["--modules", ""], "'--modules' is empty"),
                        (["--only", ""], "'--only' is empty"), (["--skip", ""], "'--skip' is empty"),
                        (["--sample", ""], "'--sample' is empty"), (["--budget", ""], "'--budget' is empty"),

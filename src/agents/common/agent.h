@@ -101,6 +101,10 @@ struct wti_agent {
 	bool has_key;
 	uint32_t elements; /* of a value that are sampled; 0: none */
 
+	/* A guest that has to be told of calls and ranges when they begin and end; mostly NULL. */
+	void (*_Atomic external_push)(uint64_t event);
+	void (*_Atomic external_pop)(void);
+
 	/* Names by their text, append-only: readers need no lock, and a fork in the middle of an
 	 * insertion leaves nothing half visible. */
 	_Atomic uint32_t *buckets;
@@ -320,6 +324,24 @@ static inline bool wti_fast_commit(const struct wti_fast *fast, uint32_t bytes)
 {
 	wti_ring_commit(fast->ring, bytes);
 	return true;
+}
+
+/* A call or a range has begun, with this record, or has ended: for a guest that asked for them. */
+static inline void wti_external_begin(struct wti_here here, uint32_t seq)
+{
+	void (*push)(uint64_t) =
+		atomic_load_explicit(&wti_agent.external_push, memory_order_relaxed);
+
+	if (wti_unlikely(push))
+		push(wti_event_correlation(here.ring->track, seq));
+}
+
+static inline void wti_external_end(void)
+{
+	void (*pop)(void) = atomic_load_explicit(&wti_agent.external_pop, memory_order_relaxed);
+
+	if (wti_unlikely(pop))
+		pop();
 }
 
 static inline uint32_t wti_round8(size_t bytes)

@@ -20,6 +20,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -187,6 +188,20 @@ void wti_leave_inherited(void)
 	wti_agent.socket = -1;
 }
 
+/* From the random bytes that the kernel gives a program at each exec; they cannot be had from it.
+ */
+static uint32_t image_of_program(void)
+{
+	const uint8_t *random = (const uint8_t *)getauxval(AT_RANDOM);
+	uint64_t bits = 0;
+
+	if (!random)
+		return 0;
+	for (size_t i = 0; i < 16; i++)
+		bits = (bits ^ random[i]) * 0x9e3779b97f4a7c15u;
+	return (uint32_t)(bits >> 32);
+}
+
 static bool send_on(int socket, const struct wti_agent_process *process, uint32_t type,
 		    uint32_t tid, uint32_t track, int fd)
 {
@@ -199,6 +214,7 @@ static bool send_on(int socket, const struct wti_agent_process *process, uint32_
 		.tid = tid,
 		.track = track,
 		.flags = wti_agent.own_page ? WTI_MESSAGE_OWN_PAGE : 0,
+		.image = image_of_program(),
 	};
 	union {
 		struct cmsghdr align;

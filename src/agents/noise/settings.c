@@ -4,61 +4,33 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "common/meeting.h"
-#include "trace/protocol.h"
+#include "common/setting.h"
 
-enum { SETTINGS_BYTES_MAX = 1 << 20, NAME_BYTES_MAX = 256 }; /* the recorder's own ceiling */
-
-/* What follows "key=" on a line of its own; not if there is no room for it. */
-static bool read_setting(const char *text, const char *key, char *out, size_t out_bytes)
-{
-	const size_t key_bytes = strlen(key);
-
-	for (const char *line = text; line; line = strchr(line, '\n')) {
-		size_t bytes;
-
-		line += *line == '\n';
-		if (strncmp(line, key, key_bytes) != 0 || line[key_bytes] != '=')
-			continue;
-		line += key_bytes + 1;
-		bytes = strcspn(line, "\n");
-		if (bytes >= out_bytes)
-			return false;
-		memcpy(out, line, bytes);
-		out[bytes] = 0;
-		return true;
-	}
-	return false;
-}
+enum { NAME_BYTES_MAX = 256 };
 
 static bool parse(const char *text, struct wti_noise_settings *ret)
 {
 	char mode[32], seed[32];
 
 	*ret = (struct wti_noise_settings){0};
-	if (!read_setting(text, "noise", mode, sizeof(mode)) ||
+	if (!wti_setting(text, "noise", mode, sizeof(mode)) ||
 	    !wti_noise_parse(mode, &ret->noise) || ret->noise.mode == WTI_NOISE_OFF)
 		return false;
-	if (read_setting(text, "noise_seed", seed, sizeof(seed)))
+	if (wti_setting(text, "noise_seed", seed, sizeof(seed)))
 		ret->noise.seed = strtoull(seed, NULL, 10);
-	read_setting(text, "noise_only", ret->only, sizeof(ret->only));
-	read_setting(text, "noise_skip", ret->skip, sizeof(ret->skip));
+	wti_setting(text, "noise_only", ret->only, sizeof(ret->only));
+	wti_setting(text, "noise_skip", ret->skip, sizeof(ret->skip));
 	return true;
 }
 
 bool wti_noise_settings_read(const struct wti_meeting *meeting, struct wti_noise_settings *ret)
 {
-	char *text = mmap(NULL, SETTINGS_BYTES_MAX + 1, PROT_READ | PROT_WRITE,
-			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	bool is_on;
+	char *text = wti_settings_read(meeting);
+	bool is_on = text && parse(text, ret);
 
-	if (text == MAP_FAILED)
-		return false;
-	is_on = wti_meeting_read(meeting, WTI_SETTINGS_FILE, text, SETTINGS_BYTES_MAX) > 0 &&
-		parse(text, ret);
-	munmap(text, SETTINGS_BYTES_MAX + 1);
+	wti_settings_release(text);
 	return is_on;
 }
 

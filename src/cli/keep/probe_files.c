@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Permissions and libraries: what is there to be used. Nothing is loaded or run. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,8 @@
 #include "base/text.h"
 #include "probe.h"
 #include "cli/front.h"
+#include "cli/record/gpu.h"
+#include "cli/record/library.h"
 
 #define SPACE_MIN (2ull << 30)
 #define FILES_MIN 1024u
@@ -114,22 +117,43 @@ static void look_library(struct wti_probed *ret, const char *library, const char
 		wti_probed_say(ret, WTI_PROBE_MISSING, cure, "%s", without);
 }
 
+/* What a device needs: our library, the driver's and the profiler's. The flag is in what is said.
+ */
+static void look_device(struct wti_probed *ret, const char *flag, const char *profiler,
+			const char *cure)
+{
+	const bool is_cuda = !strcmp(flag, "--cuda");
+	char path[PATH_MAX];
+
+	if (!wti_record_library(flag + 2, is_cuda ? "libwheeltap-cuda.so" : "libwheeltap-rocm.so",
+				path))
+		wti_probed_say(ret, WTI_PROBE_MISSING, "install wheeltap again, with its agents",
+			       "the agent for it is not installed");
+	else if ((is_cuda && wti_record_gpu_cupti(NULL, path)) ||
+		 find_library(profiler, path, sizeof(path)))
+		wti_probed_say(ret, WTI_PROBE_OK, NULL, "%.150s: record with %s", path, flag);
+	else
+		wti_probed_say(ret, WTI_PROBE_MISSING, cure, "record %s has nothing to read with",
+			       flag);
+}
+
 static void look_cuda(struct wti_probed *ret)
 {
-	look_library(ret, "libcuda.so.1", "CUDA devices cannot be observed",
+	look_library(ret, "libcuda.so.1", "no driver: record --cuda finds no devices",
 		     "only with an NVIDIA device: install its driver");
 }
 
 static void look_cupti(struct wti_probed *ret)
 {
-	look_library(ret, "libcupti.so", "CUDA kernels cannot be observed",
-		     "only with an NVIDIA device: install the CUDA toolkit's CUPTI");
+	look_device(ret, "--cuda", "libcupti.so",
+		    "only with an NVIDIA device: pip install nvidia-cuda-cupti-cu12, or set "
+		    "CUDA_HOME");
 }
 
 static void look_rocm(struct wti_probed *ret)
 {
-	look_library(ret, "librocprofiler-sdk.so", "ROCm kernels cannot be observed",
-		     "only with an AMD device: install rocprofiler-sdk");
+	look_device(ret, "--rocm", "librocprofiler-sdk.so",
+		    "only with an AMD device: apt install rocprofiler-sdk (ROCm 6.2 or later)");
 }
 
 static void look_dw(struct wti_probed *ret)

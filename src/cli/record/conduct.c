@@ -168,7 +168,7 @@ int wti_recording_conduct(const struct wti_record_choice *options, const struct 
 			       : record(recording, options, limits, arguments);
 	wti_record_check_free(recording->check);
 	wti_python_plan_release(&recording->plan);
-	free(recording->variables[0]);
+	wti_recording_release(recording);
 	free(recording);
 	return code;
 }

@@ -133,6 +133,11 @@ static int refuse_idle(const struct wti_record_choice *options, struct wt_err *e
 		return wti_err(err, WT_E_ARG,
 			       "'--opencl' has to be there when a program starts; leave '--attach' "
 			       "away");
+	if (options->attach && (is_on(options->gpu.cuda) || options->gpu.rocm))
+		return wti_err(
+			err, WT_E_ARG,
+			"'--%s' has to be there when a program starts; leave '--attach' away",
+			options->gpu.rocm ? "rocm" : "cuda");
 	if (strcmp(options->backend, "auto") != 0 && !with_calls)
 		return wti_err(err, WT_E_ARG,
 			       "'--backend' captures system calls: give --syscalls, too");
@@ -216,6 +221,26 @@ static int prepare_opencl(struct wti_prepared_recording *recording,
 	return r ? r : wti_record_opencl_settings(&opencl, &recording->plan.settings, err);
 }
 
+static int prepare_gpu(struct wti_prepared_recording *recording,
+		       const struct wti_record_choice *options, struct wt_err *err)
+{
+	const size_t room = sizeof(recording->variables) / sizeof(recording->variables[0]);
+	int r = wti_record_gpu_variables(&options->gpu, options->program, recording->variables,
+					 room, err);
+
+	if (recording->variables[0])
+		recording->options.variables = recording->variables;
+	return r ? r
+		 : wti_record_gpu_settings(&options->gpu, options->program,
+					   &recording->plan.settings, err);
+}
+
+void wti_recording_release(struct wti_prepared_recording *recording)
+{
+	for (size_t i = 0; recording->variables[i]; i++)
+		free(recording->variables[i]);
+}
+
 static bool names_output(const char *path)
 {
 	return path && (!strcmp(path, "/dev/stdout") || !strcmp(path, "/dev/fd/1") ||
@@ -240,6 +265,8 @@ int wti_recording_prepare(struct wti_prepared_recording *recording,
 		r = prepare_noise(recording, options, err);
 	if (!r)
 		r = prepare_opencl(recording, options, err);
+	if (!r)
+		r = prepare_gpu(recording, options, err);
 	if (r)
 		return r;
 	record->additions = recording->plan.additions;

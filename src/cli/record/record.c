@@ -75,6 +75,7 @@ static int run(const void *opaque, char **arguments, size_t count)
 		wti_report_error("record", options->json, &err);
 		return WTI_EXIT_NOT_RUN;
 	}
+	chosen.program = arguments;
 	wti_limits_take(&limits);
 	if ((options->runs || options->jobs || options->until_bits) && !options->dry_run &&
 	    !options->attach)
@@ -199,6 +200,13 @@ static const struct wti_option options[] = {
 	 "with --opencl: also keep programs, arguments and the contents of memory, so that the "
 	 "work can be executed again",
 	 AT(opencl.replayable)},
+	{"cuda", 0, WTI_OPT_MAYBE, "[=WHAT]", NULL,
+	 "record what CUDA devices do, through CUPTI: kernels, copies, calls and their Python "
+	 "lines; "
+	 "nodes, the default: every kernel of a graph; graphs: one entry a graph (docs/cuda.md)",
+	 AT(gpu.cuda)},
+	{"rocm", 0, WTI_OPT_FLAG, NULL, NULL,
+	 "record what AMD's devices do, through rocprofiler-sdk (docs/rocm.md)", AT(gpu.rocm)},
 	{"check", 0, WTI_OPT_MAYBE, "[=PACK]", NULL,
 	 "judge the run while it runs, as doctor does, and print findings on standard error; with "
 	 "a pack, check that instead of the built-in one; rules: no pack; the status is 1 if there "

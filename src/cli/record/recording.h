@@ -9,6 +9,7 @@
 #include "collect/rlimits.h"
 #include "collect/syscalls/syscalls.h"
 #include "check.h"
+#include "gpu.h"
 #include "noise.h"
 #include "opencl.h"
 #include "python.h"
@@ -40,6 +41,8 @@ struct wti_record_choice {
 	uint64_t attach; /* to this process; 0: to none */
 	bool stacks;
 	struct wti_record_opencl opencl;
+	struct wti_record_gpu gpu;
+	char *const *program; /* its words; ends with NULL */
 	uint64_t runs;
 	uint64_t jobs;
 	const char *until_bits;
@@ -61,7 +64,7 @@ struct wti_prepared_recording {
 	char folder[PATH_MAX];
 	char report_path[PATH_MAX];
 	char preload[PATH_MAX];
-	char *variables[2]; /* of the program, besides Python's; ends with NULL */
+	char *variables[8]; /* of the program, besides Python's; ends with NULL */
 };
 
 /* Refuses what makes no sense. The recording is zero but for came_from, -1; release it anyway. */
@@ -73,6 +76,8 @@ int wti_recording_conduct(const struct wti_record_choice *options, const struct 
 /* What of the agent for the program's Python is missing is built. */
 void wti_recording_prepare_agent(const struct wti_prepared_recording *recording,
 				 const struct wti_record_choice *options, char **arguments);
+/* The variables of the program. */
+void wti_recording_release(struct wti_prepared_recording *recording);
 /* Back to the folder that we were started in. */
 void wti_recording_go_back(struct wti_prepared_recording *recording);
 /* The same as wti_recording_conduct(), several times, into a set; the exit code. */

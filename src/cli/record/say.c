@@ -29,7 +29,7 @@ static void say_losses(struct wti_buf *out, const struct wti_record_outcome *out
 		return;
 	}
 	wti_textf(out, ", %s lost", wti_format_count(count, outcome->lost));
-	for (int reason = 0; reason <= WT_LOST_GAP; reason++) {
+	for (int reason = 0; reason <= WT_LOST_DEVICE; reason++) {
 		if (!outcome->lost_by[reason])
 			continue;
 		wti_textf(out, "%s%s %s", between,
@@ -215,6 +215,11 @@ static void say_next(struct wti_buf *out, const struct wti_record_outcome *outco
 	char buffer[PATH_MAX];
 	const char *path = short_path(outcome->folder, buffer);
 
+	if (outcome->device_note[0]) {
+		wti_buf_text(out, "wheeltap: ");
+		wti_printable(out, outcome->device_note, strlen(outcome->device_note));
+		wti_buf_byte(out, '\n');
+	}
 	if (outcome->python_why[0]) {
 		wti_buf_text(out, "wheeltap: no Python process joined: ");
 		wti_printable(out, outcome->python_why, strlen(outcome->python_why));
@@ -263,6 +268,13 @@ static void say_next(struct wti_buf *out, const struct wti_record_outcome *outco
 			path);
 }
 
+/* A text, or null where there is none. */
+static void text_or_null(struct wti_json *json, const char *key, const char *text)
+{
+	wti_json_key(json, key);
+	wti_json_text(json, text[0] ? text : NULL);
+}
+
 static void say_json(struct wti_buf *out, const struct wti_record_outcome *outcome,
 		     const struct wt_result *judged)
 {
@@ -287,7 +299,7 @@ static void say_json(struct wti_buf *out, const struct wti_record_outcome *outco
 	wti_json_u64(&json, outcome->lost);
 	wti_json_key(&json, "losses");
 	wti_json_object(&json);
-	for (int reason = 0; reason <= WT_LOST_GAP; reason++) {
+	for (int reason = 0; reason <= WT_LOST_DEVICE; reason++) {
 		if (!outcome->lost_by[reason])
 			continue;
 		wti_json_key(&json, kind->fields[0].enum_names[reason]);
@@ -321,14 +333,13 @@ static void say_json(struct wti_buf *out, const struct wti_record_outcome *outco
 	wti_json_key(&json, "why");
 	wti_json_text(&json, outcome->python_why[0] ? outcome->python_why : NULL);
 	wti_json_object_end(&json);
+	text_or_null(&json, "device_note", outcome->device_note);
 	wti_json_key(&json, "duration_ns");
 	wti_json_u64(&json, outcome->duration_ns);
 	wti_json_key(&json, "recorder_cpu_ns");
 	wti_json_u64(&json, outcome->recorder_cpu_ns);
-	wti_json_key(&json, "limited");
-	wti_json_text(&json, outcome->limited[0] ? outcome->limited : NULL);
-	wti_json_key(&json, "trouble");
-	wti_json_text(&json, outcome->trouble[0] ? outcome->trouble : NULL);
+	text_or_null(&json, "limited", outcome->limited);
+	text_or_null(&json, "trouble", outcome->trouble);
 	if (judged) {
 		wti_json_key(&json, "check");
 		wti_show_json_value(&json, judged);

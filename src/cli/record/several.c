@@ -39,7 +39,7 @@ static int prepare_several(const struct wti_record_choice *options, char **argum
 	wti_recording_go_back(recording);
 	wti_record_check_free(recording->check);
 	wti_python_plan_release(&recording->plan);
-	free(recording->variables[0]);
+	wti_recording_release(recording);
 	free(recording);
 	return r;
 }

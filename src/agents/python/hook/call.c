@@ -83,6 +83,7 @@ static void emit_begin(struct wti_hooked_call *call)
 	call->is_emitted = true;
 	call->nodes = wti_shim_sequence();
 	call->seq = begin.record.seq;
+	wti_external_begin(here, call->seq);
 }
 
 static struct wt_name *parameter_name(const struct wti_hook *hook, Py_ssize_t position)
@@ -208,6 +209,7 @@ static void emit_end(const struct wti_hooked_call *call, PyObject *exception)
 	const char *text = exception ? ((PyTypeObject *)exception)->tp_name : NULL;
 	struct wti_record_call_end end;
 
+	wti_external_end();
 	if (!here.ring)
 		return;
 	end = (struct wti_record_call_end){.callee = wti_name(here, call->callee)};

@@ -215,7 +215,7 @@ static PyObject *emit_span(PyObject *argument, uint16_t kind)
 {
 	struct wti_record_span_begin *record;
 	struct wti_here here = wti_here();
-	uint32_t id;
+	uint32_t id, seq;
 
 	if (!PyUnicode_Check(argument))
 		return PyErr_Format(PyExc_TypeError, "the name of a range must be a str");
@@ -225,9 +225,14 @@ static PyObject *emit_span(PyObject *argument, uint16_t kind)
 	record = wti_open(here, kind, sizeof(*record));
 	if (record) {
 		record->name = id;
+		seq = record->record.seq;
 		record->flags = 0;
 		wti_commit(here, sizeof(*record));
+		if (kind == WT_KIND_SPAN_BEGIN)
+			wti_external_begin(here, seq);
 	}
+	if (kind == WT_KIND_SPAN_END)
+		wti_external_end();
 	Py_RETURN_NONE;
 }
 
