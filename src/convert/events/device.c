@@ -8,15 +8,16 @@
 #define GEOMETRY_BYTES 128
 #define PROPERTIES_BYTES 4096
 
-static struct wti_events_scan begin(const struct wti_piece *object)
+static struct wti_events_scan begin(const struct wti_fragment *object)
 {
 	return (struct wti_events_scan){object->data, object->data + object->bytes, false};
 }
 
-bool wti_argument(const struct wti_piece *object, const char *key, struct wti_piece *ret_value)
+bool wti_argument(const struct wti_fragment *object, const char *key,
+		  struct wti_fragment *ret_value)
 {
 	struct wti_events_scan scan = begin(object);
-	struct wti_piece name, value;
+	struct wti_fragment name, value;
 
 	while (object->bytes && wti_scan_member(&scan, &name, &value)) {
 		if (wti_piece_is(&name, key)) {
@@ -27,7 +28,7 @@ bool wti_argument(const struct wti_piece *object, const char *key, struct wti_pi
 	return false;
 }
 
-static uint64_t number_of(const struct wti_piece *piece)
+static uint64_t number_of(const struct wti_fragment *piece)
 {
 	int64_t number = 0;
 
@@ -35,8 +36,8 @@ static uint64_t number_of(const struct wti_piece *piece)
 	return (uint64_t)number;
 }
 
-static void take_device(struct wti_device_arguments *args, const struct wti_piece *key,
-			const struct wti_piece *value)
+static void take_device(struct wti_device_arguments *args, const struct wti_fragment *key,
+			const struct wti_fragment *value)
 {
 	int64_t number;
 
@@ -65,22 +66,22 @@ static void take_device(struct wti_device_arguments *args, const struct wti_piec
 	}
 }
 
-struct wti_device_arguments wti_device_arguments(const struct wti_piece *arguments)
+struct wti_device_arguments wti_device_arguments(const struct wti_fragment *arguments)
 {
 	struct wti_events_scan scan = begin(arguments);
 	struct wti_device_arguments args = {0};
-	struct wti_piece key, value;
+	struct wti_fragment key, value;
 
 	while (arguments->bytes && wti_scan_member(&scan, &key, &value))
 		take_device(&args, &key, &value);
 	return args;
 }
 
-struct wti_memory_arguments wti_memory_arguments(const struct wti_piece *arguments)
+struct wti_memory_arguments wti_memory_arguments(const struct wti_fragment *arguments)
 {
 	struct wti_events_scan scan = begin(arguments);
 	struct wti_memory_arguments args = {.device_type = -1};
-	struct wti_piece key, value;
+	struct wti_fragment key, value;
 
 	while (arguments->bytes && wti_scan_member(&scan, &key, &value)) {
 		uint64_t number = number_of(&value);
@@ -102,7 +103,7 @@ struct wti_memory_arguments wti_memory_arguments(const struct wti_piece *argumen
 }
 
 /* "[128, 1, 1]" as "128x1x1". */
-static size_t put_extents(char *out, size_t room, const struct wti_piece *list)
+static size_t put_extents(char *out, size_t room, const struct wti_fragment *list)
 {
 	size_t bytes = 0;
 
@@ -131,7 +132,7 @@ uint32_t wti_geometry(struct wti_intake *intake, const struct wti_device_argumen
 }
 
 /* An object on one line. */
-static uint32_t one_line(struct wti_intake *intake, const struct wti_piece *object)
+static uint32_t one_line(struct wti_intake *intake, const struct wti_fragment *object)
 {
 	char text[PROPERTIES_BYTES];
 	size_t bytes = 0;
@@ -147,10 +148,10 @@ static uint32_t one_line(struct wti_intake *intake, const struct wti_piece *obje
 }
 
 void wti_device_list_read(struct wti_device_list *devices, struct wti_intake *intake,
-			  const struct wti_piece *list)
+			  const struct wti_fragment *list)
 {
 	struct wti_events_scan scan = begin(list);
-	struct wti_piece item, id;
+	struct wti_fragment item, id;
 	char name[32];
 
 	devices->count = 0;

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /* A piece of the file. A text is without its quotes, anything else as it is written. */
-struct wti_piece {
+struct wti_fragment {
 	const char *data;
 	size_t bytes;
 	bool is_text;
@@ -19,8 +19,8 @@ struct wti_piece {
 };
 
 struct wti_event {
-	struct wti_piece name, category, id, scope, pid, tid;
-	struct wti_piece arguments; /* an object, with its braces; empty: none */
+	struct wti_fragment name, category, id, scope, pid, tid;
+	struct wti_fragment arguments; /* an object, with its braces; empty: none */
 	char phase;
 	bool has_time, has_duration;
 	bool binds_enclosing; /* of the end of an arrow */
@@ -44,24 +44,24 @@ enum wti_scan_result wti_event_scan(struct wti_events_scan *scan, struct wti_eve
 
 /* Parts of it, for files around events. */
 void wti_scan_space(struct wti_events_scan *scan);
-enum wti_scan_result wti_scan_string(struct wti_events_scan *scan, struct wti_piece *ret_text);
+enum wti_scan_result wti_scan_string(struct wti_events_scan *scan, struct wti_fragment *ret_text);
 /* Any value, nested as deep as it likes. */
-enum wti_scan_result wti_scan_value(struct wti_events_scan *scan, struct wti_piece *ret_value);
+enum wti_scan_result wti_scan_value(struct wti_events_scan *scan, struct wti_fragment *ret_value);
 
 /* The members of an object one after the other: false at its end. Set `at` to its brace first. */
-bool wti_scan_member(struct wti_events_scan *scan, struct wti_piece *ret_key,
-		     struct wti_piece *ret_value);
+bool wti_scan_member(struct wti_events_scan *scan, struct wti_fragment *ret_key,
+		     struct wti_fragment *ret_value);
 /* The same of an array. */
-bool wti_scan_item(struct wti_events_scan *scan, struct wti_piece *ret_value);
+bool wti_scan_item(struct wti_events_scan *scan, struct wti_fragment *ret_value);
 
-bool wti_piece_is(const struct wti_piece *piece, const char *text);
+bool wti_piece_is(const struct wti_fragment *piece, const char *text);
 /* A whole number, in digits or as a text of digits, also hexadecimal; false: it is none. */
-bool wti_piece_number(const struct wti_piece *piece, int64_t *ret_number);
-bool wti_piece_double(const struct wti_piece *piece, double *ret_number);
+bool wti_piece_number(const struct wti_fragment *piece, int64_t *ret_number);
+bool wti_piece_double(const struct wti_fragment *piece, double *ret_number);
 /* Microseconds as ns; digits beyond are cut. */
-bool wti_piece_time(const struct wti_piece *piece, int64_t *ret_ns);
+bool wti_piece_time(const struct wti_fragment *piece, int64_t *ret_ns);
 /* The text itself, into `out` if it has to be unescaped; cut at `room`. */
-const char *wti_piece_text(const struct wti_piece *piece, char *out, size_t room,
+const char *wti_piece_text(const struct wti_fragment *piece, char *out, size_t room,
 			   size_t *ret_bytes);
 
 #endif

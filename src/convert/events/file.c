@@ -12,7 +12,7 @@
 #define TRIES_MAX 100000u /* braces that are no event, in the whole file */
 
 struct reading {
-	struct wti_input *input;
+	struct wti_sliding *input;
 	const struct wti_events_taker *taker;
 	void *self;
 	struct wti_events_scan scan;
@@ -204,7 +204,7 @@ static int read_array(struct reading *in)
  */
 
 /* A text or a value as a whole. 1, 0: the file ends or is broken there, or an error. */
-static int read_whole(struct reading *in, bool is_key, struct wti_piece *ret_piece)
+static int read_whole(struct reading *in, bool is_key, struct wti_fragment *ret_piece)
 {
 	for (;;) {
 		const char *begin = in->scan.at;
@@ -228,7 +228,7 @@ static int read_whole(struct reading *in, bool is_key, struct wti_piece *ret_pie
 
 static int read_member(struct reading *in)
 {
-	struct wti_piece key, value;
+	struct wti_fragment key, value;
 	char name[64];
 	int r = read_whole(in, true, &key), c;
 
@@ -271,7 +271,7 @@ static int read_object(struct reading *in)
 	return r;
 }
 
-int wti_events_read(struct wti_input *input, const struct wti_events_taker *taker, void *self,
+int wti_events_read(struct wti_sliding *input, const struct wti_events_taker *taker, void *self,
 		    struct wti_events_outcome *ret_outcome, struct wt_err *err)
 {
 	struct wt_err problem = {.offset = -1};

@@ -15,7 +15,8 @@
 struct wti_events_taker {
 	void (*event)(void *self, const struct wti_event *event);
 	/* What stands beside the events. May be NULL. */
-	void (*member)(void *self, const struct wti_piece *key, const struct wti_piece *value);
+	void (*member)(void *self, const struct wti_fragment *key,
+		       const struct wti_fragment *value);
 };
 
 struct wti_events_outcome {
@@ -26,7 +27,7 @@ struct wti_events_outcome {
 };
 
 /* WT_E_FORMAT: it is no such file. Damage behind the first event is no error. */
-int wti_events_read(struct wti_input *input, const struct wti_events_taker *taker, void *self,
+int wti_events_read(struct wti_sliding *input, const struct wti_events_taker *taker, void *self,
 		    struct wti_events_outcome *ret_outcome, struct wt_err *err);
 
 #endif

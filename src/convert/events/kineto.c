@@ -55,7 +55,7 @@ static const struct span_category span_categories[] = {
 	{"Runtime", WT_SPAN_RUNTIME, WTI_RANK_RUNTIME},
 };
 
-static uint32_t name_of(struct kineto *k, const struct wti_piece *piece)
+static uint32_t name_of(struct kineto *k, const struct wti_fragment *piece)
 {
 	size_t bytes;
 	const char *text = wti_piece_text(piece, k->text, sizeof(k->text), &bytes);
@@ -66,7 +66,7 @@ static uint32_t name_of(struct kineto *k, const struct wti_piece *piece)
 /* ---- The host ---------------------------------------------------------------------------------
  */
 
-static uint64_t correlation_in(const struct wti_piece *arguments)
+static uint64_t correlation_in(const struct wti_fragment *arguments)
 {
 	static const char key[] = "\"correlation\":";
 	const char *at = memmem(arguments->data, arguments->bytes, key, sizeof(key) - 1);
@@ -81,7 +81,7 @@ static uint64_t correlation_in(const struct wti_piece *arguments)
 	return number;
 }
 
-static void meet_process(struct kineto *k, const struct wti_piece *pid)
+static void meet_process(struct kineto *k, const struct wti_fragment *pid)
 {
 	int64_t number = 0;
 
@@ -142,7 +142,7 @@ static void take_memory(struct kineto *k, const struct wti_event *event)
 /* ---- Devices ----------------------------------------------------------------------------------
  */
 
-static bool is_collective(const struct wti_piece *name)
+static bool is_collective(const struct wti_fragment *name)
 {
 	return (name->bytes > 4 && !memcmp(name->data, "nccl", 4)) ||
 	       memmem(name->data, name->bytes, "ncclKernel", 10) ||
@@ -152,7 +152,7 @@ static bool is_collective(const struct wti_piece *name)
 /* enum op, or -1: no operation of a device. */
 static int op_of(const struct wti_event *event)
 {
-	const struct wti_piece *category = &event->category;
+	const struct wti_fragment *category = &event->category;
 
 	if (wti_piece_is(category, "kernel") || wti_piece_is(category, "Kernel") ||
 	    wti_piece_is(category, "concurrent_kernel"))
@@ -188,7 +188,7 @@ static void take_wait(struct kineto *k, const struct wti_device_arguments *args,
 	wti_intake_event(k->intake, WT_KIND_EDGE, waits->track, waits->ended, values, 4, NULL);
 }
 
-static void take_bandwidth(struct kineto *k, const struct wti_piece *bandwidth,
+static void take_bandwidth(struct kineto *k, const struct wti_fragment *bandwidth,
 			   const struct wti_intake_op *op)
 {
 	uint64_t values[] = {wti_intake_name(k->intake, "memory bandwidth", 16),
@@ -248,7 +248,7 @@ static void take_device_range(struct kineto *k, const struct wti_event *event)
 /* ---- Events -----------------------------------------------------------------------------------
  */
 
-static const struct span_category *find_category(const struct wti_piece *name)
+static const struct span_category *find_category(const struct wti_fragment *name)
 {
 	for (size_t i = 0; i < WTI_COUNT(span_categories); i++) {
 		if (wti_piece_is(name, span_categories[i].name))
@@ -272,7 +272,7 @@ static void take_complete(struct kineto *k, const struct wti_event *event)
 
 static void take_metadata(struct kineto *k, const struct wti_event *event)
 {
-	struct wti_piece name = {0};
+	struct wti_fragment name = {0};
 	size_t bytes;
 	const char *text;
 
@@ -346,9 +346,9 @@ static void take_event(void *self, const struct wti_event *event)
 /* ---- Beside the events ------------------------------------------------------------------------
  */
 
-static void take_distributed(struct kineto *k, const struct wti_piece *value)
+static void take_distributed(struct kineto *k, const struct wti_fragment *value)
 {
-	struct wti_piece item;
+	struct wti_fragment item;
 	int64_t number;
 
 	if (wti_argument(value, "rank", &item) && wti_piece_number(&item, &number) && number >= 0 &&
@@ -361,7 +361,8 @@ static void take_distributed(struct kineto *k, const struct wti_piece *value)
 			 item.bytes < 31 ? (int)item.bytes : 31, item.data);
 }
 
-static void take_member(void *self, const struct wti_piece *key, const struct wti_piece *value)
+static void take_member(void *self, const struct wti_fragment *key,
+			const struct wti_fragment *value)
 {
 	struct kineto *k = self;
 
@@ -395,7 +396,7 @@ static int read_kineto(const char *path, struct wti_intake *intake,
 	static const struct wti_events_taker taker = {take_event, take_member};
 	struct kineto k = {.intake = intake, .file = ret_file, .earliest = WTI_INTAKE_TIME_MAX};
 	struct wti_events_outcome outcome;
-	struct wti_input input;
+	struct wti_sliding input;
 	int r = wti_input_open(&input, path, WTI_EVENTS_WINDOW_MAX, err);
 
 	if (r)

@@ -10,7 +10,7 @@
 
 #define NS_DIGITS 3 /* of a microsecond */
 
-bool wti_piece_is(const struct wti_piece *piece, const char *text)
+bool wti_piece_is(const struct wti_fragment *piece, const char *text)
 {
 	size_t bytes = strlen(text);
 
@@ -37,7 +37,7 @@ static bool hexadecimal(const char *at, const char *end, int64_t *ret_number)
 	return true;
 }
 
-bool wti_piece_number(const struct wti_piece *piece, int64_t *ret_number)
+bool wti_piece_number(const struct wti_fragment *piece, int64_t *ret_number)
 {
 	const char *at = piece->data, *end = at + piece->bytes;
 	bool negative = at < end && *at == '-';
@@ -57,7 +57,7 @@ bool wti_piece_number(const struct wti_piece *piece, int64_t *ret_number)
 	return true;
 }
 
-bool wti_piece_double(const struct wti_piece *piece, double *ret_number)
+bool wti_piece_double(const struct wti_fragment *piece, double *ret_number)
 {
 	char text[WTI_SCAN_NUMBER_MAX];
 
@@ -69,7 +69,7 @@ bool wti_piece_double(const struct wti_piece *piece, double *ret_number)
 }
 
 /* Numbers with an exponent, which no profiler writes: as good as a double can be. */
-static bool rounded_time(const struct wti_piece *piece, int64_t *ret_ns)
+static bool rounded_time(const struct wti_fragment *piece, int64_t *ret_ns)
 {
 	double number;
 
@@ -79,7 +79,7 @@ static bool rounded_time(const struct wti_piece *piece, int64_t *ret_ns)
 	return true;
 }
 
-bool wti_piece_time(const struct wti_piece *piece, int64_t *ret_ns)
+bool wti_piece_time(const struct wti_fragment *piece, int64_t *ret_ns)
 {
 	const char *at = piece->data, *end = at + piece->bytes;
 	bool negative = at < end && *at == '-';
@@ -173,7 +173,8 @@ static const char *unicode(struct unescaping *to, const char *at, const char *en
 	return at;
 }
 
-const char *wti_piece_text(const struct wti_piece *piece, char *out, size_t room, size_t *ret_bytes)
+const char *wti_piece_text(const struct wti_fragment *piece, char *out, size_t room,
+			   size_t *ret_bytes)
 {
 	static const char from[] = "bfnrt", into[] = "\b\f\n\r\t";
 	const char *at = piece->data, *end = at + piece->bytes;

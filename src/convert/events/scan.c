@@ -54,7 +54,7 @@ static bool may_end(const char *at, const char *end)
 	return true;
 }
 
-enum wti_scan_result wti_scan_string(struct wti_events_scan *scan, struct wti_piece *ret_text)
+enum wti_scan_result wti_scan_string(struct wti_events_scan *scan, struct wti_fragment *ret_text)
 {
 	const char *begin = scan->at + 1, *at = begin;
 	bool escaped = false;
@@ -76,7 +76,7 @@ enum wti_scan_result wti_scan_string(struct wti_events_scan *scan, struct wti_pi
 			break;
 		}
 	}
-	*ret_text = (struct wti_piece){begin, (size_t)(at - begin), true, escaped};
+	*ret_text = (struct wti_fragment){begin, (size_t)(at - begin), true, escaped};
 	scan->at = at + 1;
 	return WTI_SCANNED;
 }
@@ -111,7 +111,7 @@ static const char *find_structure(const char *at, const char *end)
 
 static enum wti_scan_result pass_nested(struct wti_events_scan *scan)
 {
-	struct wti_piece text;
+	struct wti_fragment text;
 	size_t depth = 0;
 
 	do {
@@ -140,7 +140,7 @@ static bool is_plain(char c)
 	       c == '-' || c == '+' || c == '.';
 }
 
-enum wti_scan_result wti_scan_value(struct wti_events_scan *scan, struct wti_piece *ret_value)
+enum wti_scan_result wti_scan_value(struct wti_events_scan *scan, struct wti_fragment *ret_value)
 {
 	const char *begin = scan->at;
 
@@ -161,11 +161,11 @@ enum wti_scan_result wti_scan_value(struct wti_events_scan *scan, struct wti_pie
 		if (scan->at == begin)
 			return WTI_SCAN_BAD;
 	}
-	*ret_value = (struct wti_piece){begin, (size_t)(scan->at - begin), false, false};
+	*ret_value = (struct wti_fragment){begin, (size_t)(scan->at - begin), false, false};
 	return WTI_SCANNED;
 }
 
-bool wti_scan_item(struct wti_events_scan *scan, struct wti_piece *ret_value)
+bool wti_scan_item(struct wti_events_scan *scan, struct wti_fragment *ret_value)
 {
 	scan->at++; /* the bracket, or the comma */
 	wti_scan_space(scan);
@@ -175,8 +175,8 @@ bool wti_scan_item(struct wti_events_scan *scan, struct wti_piece *ret_value)
 	return true;
 }
 
-bool wti_scan_member(struct wti_events_scan *scan, struct wti_piece *ret_key,
-		     struct wti_piece *ret_value)
+bool wti_scan_member(struct wti_events_scan *scan, struct wti_fragment *ret_key,
+		     struct wti_fragment *ret_value)
 {
 	scan->at++;
 	wti_scan_space(scan);
@@ -197,8 +197,8 @@ bool wti_scan_member(struct wti_events_scan *scan, struct wti_piece *ret_key,
  */
 
 /* False: not of its type. */
-static bool take_member(struct wti_event *event, const struct wti_piece *key,
-			const struct wti_piece *value)
+static bool take_member(struct wti_event *event, const struct wti_fragment *key,
+			const struct wti_fragment *value)
 {
 	if (wti_piece_is(key, "ph"))
 		event->phase = value->is_text && value->bytes == 1 ? *value->data : 0;
@@ -227,7 +227,7 @@ static bool take_member(struct wti_event *event, const struct wti_piece *key,
 
 static enum wti_scan_result scan_pair(struct wti_events_scan *scan, struct wti_event *event)
 {
-	struct wti_piece key, value;
+	struct wti_fragment key, value;
 	enum wti_scan_result r = wti_scan_string(scan, &key);
 
 	if (r != WTI_SCANNED)

@@ -23,7 +23,7 @@ void wti_threads_release(struct wti_threads *threads)
 	wti_map_release(&threads->names);
 }
 
-static void add_part(struct wti_threads_key *key, const struct wti_piece *piece)
+static void add_part(struct wti_threads_key *key, const struct wti_fragment *piece)
 {
 	size_t room = WTI_THREADS_KEY_BYTES / 2 - 1;
 	size_t bytes = piece->bytes < room ? piece->bytes : room;
@@ -33,8 +33,8 @@ static void add_part(struct wti_threads_key *key, const struct wti_piece *piece)
 	key->bytes += bytes;
 }
 
-static void make_key(struct wti_threads_key *key, const struct wti_piece *a,
-		     const struct wti_piece *b)
+static void make_key(struct wti_threads_key *key, const struct wti_fragment *a,
+		     const struct wti_fragment *b)
 {
 	key->bytes = 0;
 	add_part(key, a);
@@ -42,7 +42,7 @@ static void make_key(struct wti_threads_key *key, const struct wti_piece *a,
 	add_part(key, b);
 }
 
-static uint32_t number_of(const struct wti_piece *piece)
+static uint32_t number_of(const struct wti_fragment *piece)
 {
 	int64_t number = 0;
 
@@ -50,7 +50,7 @@ static uint32_t number_of(const struct wti_piece *piece)
 }
 
 static void default_name(struct wti_threads *threads, uint32_t track, int type,
-			 const struct wti_piece *pid, const struct wti_piece *tid)
+			 const struct wti_fragment *pid, const struct wti_fragment *tid)
 {
 	int part_max = NAME_BYTES / 2;
 	char name[NAME_BYTES + 8];
@@ -70,7 +70,7 @@ static void default_name(struct wti_threads *threads, uint32_t track, int type,
 }
 
 static uint32_t find_track(struct wti_threads *threads, int type, uint32_t process,
-			   const struct wti_piece *pid, const struct wti_piece *tid)
+			   const struct wti_fragment *pid, const struct wti_fragment *tid)
 {
 	struct wti_threads_key key;
 	struct wti_intake_track track = {.process = process,
@@ -103,19 +103,19 @@ static uint32_t find_track(struct wti_threads *threads, int type, uint32_t proce
 }
 
 uint32_t wti_threads_thread(struct wti_threads *threads, uint32_t process,
-			    const struct wti_piece *pid, const struct wti_piece *tid)
+			    const struct wti_fragment *pid, const struct wti_fragment *tid)
 {
 	return find_track(threads, THREADS, process, pid, tid);
 }
 
 uint32_t wti_threads_queue(struct wti_threads *threads, uint32_t process,
-			   const struct wti_piece *device, const struct wti_piece *queue)
+			   const struct wti_fragment *device, const struct wti_fragment *queue)
 {
 	return find_track(threads, QUEUES, process, device, queue);
 }
 
-void wti_threads_name(struct wti_threads *threads, const struct wti_piece *pid,
-		      const struct wti_piece *tid, const struct wti_piece *name)
+void wti_threads_name(struct wti_threads *threads, const struct wti_fragment *pid,
+		      const struct wti_fragment *tid, const struct wti_fragment *name)
 {
 	struct wti_threads_key key;
 	char text[NAME_BYTES];

@@ -29,12 +29,12 @@ struct wti_threads {
 void wti_threads_init(struct wti_threads *threads, struct wti_intake *intake);
 void wti_threads_release(struct wti_threads *threads);
 uint32_t wti_threads_thread(struct wti_threads *threads, uint32_t process,
-			    const struct wti_piece *pid, const struct wti_piece *tid);
+			    const struct wti_fragment *pid, const struct wti_fragment *tid);
 uint32_t wti_threads_queue(struct wti_threads *threads, uint32_t process,
-			   const struct wti_piece *device, const struct wti_piece *queue);
+			   const struct wti_fragment *device, const struct wti_fragment *queue);
 /* What the file calls it; may come before its first event. */
-void wti_threads_name(struct wti_threads *threads, const struct wti_piece *pid,
-		      const struct wti_piece *tid, const struct wti_piece *name);
+void wti_threads_name(struct wti_threads *threads, const struct wti_fragment *pid,
+		      const struct wti_fragment *tid, const struct wti_fragment *name);
 /* Gives names to tracks. */
 void wti_threads_finish(struct wti_threads *threads);
 

@@ -15,7 +15,7 @@
 #define PIECE_BYTES ((size_t)1 << 20)
 #define GZIP_ONLY (16 + MAX_WBITS) /* as zlib spells it */
 
-static int grow_window(struct wti_input *input, size_t wanted)
+static int grow_window(struct wti_sliding *input, size_t wanted)
 {
 	size_t capacity = input->capacity ? input->capacity : PIECE_BYTES;
 	uint8_t *data;
@@ -31,7 +31,7 @@ static int grow_window(struct wti_input *input, size_t wanted)
 }
 
 /* Up to `bytes` of the file itself; fewer: its end, or damage. */
-static size_t read_piece(struct wti_input *input, uint8_t *to, size_t bytes)
+static size_t read_piece(struct wti_sliding *input, uint8_t *to, size_t bytes)
 {
 	size_t done = 0;
 
@@ -49,7 +49,7 @@ static size_t read_piece(struct wti_input *input, uint8_t *to, size_t bytes)
 	return done;
 }
 
-static int begin_unpacking(struct wti_input *input, const uint8_t *head, size_t bytes)
+static int begin_unpacking(struct wti_sliding *input, const uint8_t *head, size_t bytes)
 {
 	z_stream *stream = calloc(1, sizeof(*stream));
 
@@ -65,14 +65,14 @@ static int begin_unpacking(struct wti_input *input, const uint8_t *head, size_t 
 	return 0;
 }
 
-static void packed_damage(struct wti_input *input, const char *what, size_t done)
+static void packed_damage(struct wti_sliding *input, const char *what, size_t done)
 {
 	wti_err_at(&input->damage, WT_E_FORMAT, (int64_t)(input->offset + input->end + done),
 		   "'%.200s' is damaged: %s, behind byte %llu of what it unpacks to", input->path,
 		   what, (unsigned long long)(input->offset + input->end + done));
 }
 
-static size_t unpack_piece(struct wti_input *input, uint8_t *to, size_t bytes)
+static size_t unpack_piece(struct wti_sliding *input, uint8_t *to, size_t bytes)
 {
 	z_stream *stream = input->unpacking;
 	bool whole = false; /* the last member has ended */
@@ -103,7 +103,7 @@ static size_t unpack_piece(struct wti_input *input, uint8_t *to, size_t bytes)
 	return bytes - stream->avail_out;
 }
 
-static void first_piece(struct wti_input *input)
+static void first_piece(struct wti_sliding *input)
 {
 	size_t got = read_piece(input, input->data, PIECE_BYTES);
 
@@ -118,9 +118,9 @@ static void first_piece(struct wti_input *input)
 	memset(input->data + input->end, 0, WTI_INPUT_BEHIND);
 }
 
-int wti_input_open(struct wti_input *input, const char *path, size_t ceiling, struct wt_err *err)
+int wti_input_open(struct wti_sliding *input, const char *path, size_t ceiling, struct wt_err *err)
 {
-	*input = (struct wti_input){.path = path, .fd = -1, .ceiling = ceiling};
+	*input = (struct wti_sliding){.path = path, .fd = -1, .ceiling = ceiling};
 	input->fd = wti_open_input(path, err);
 	if (input->fd < 0)
 		return input->fd;
@@ -137,10 +137,10 @@ int wti_input_open(struct wti_input *input, const char *path, size_t ceiling, st
 	return err ? err->code : WT_E_IO;
 }
 
-int wti_input_open_memory(struct wti_input *input, const void *data, size_t bytes,
+int wti_input_open_memory(struct wti_sliding *input, const void *data, size_t bytes,
 			  struct wt_err *err)
 {
-	*input = (struct wti_input){.path = "memory", .fd = -1, .ceiling = bytes, .at_end = true};
+	*input = (struct wti_sliding){.path = "memory", .fd = -1, .ceiling = bytes, .at_end = true};
 	if (grow_window(input, bytes + 1))
 		return wti_err(err, WT_E_NOMEM, "out of memory");
 	if (bytes)
@@ -150,7 +150,7 @@ int wti_input_open_memory(struct wti_input *input, const void *data, size_t byte
 	return 0;
 }
 
-void wti_input_release(struct wti_input *input)
+void wti_input_release(struct wti_sliding *input)
 {
 	if (input->fd >= 0)
 		close(input->fd);
@@ -164,7 +164,7 @@ void wti_input_release(struct wti_input *input)
 	input->packed = input->data = NULL;
 }
 
-int wti_input_more(struct wti_input *input, struct wt_err *err)
+int wti_input_more(struct wti_sliding *input, struct wt_err *err)
 {
 	size_t kept = input->end - input->begin, got;
 

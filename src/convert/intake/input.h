@@ -14,7 +14,7 @@
 
 #define WTI_INPUT_BEHIND 64
 
-struct wti_input {
+struct wti_sliding {
 	const char *path;
 	int fd;
 	void *unpacking; /* NULL: as it is */
@@ -28,18 +28,18 @@ struct wti_input {
 };
 
 /* `ceiling`: how large the window may become, for something that has to be seen as a whole. */
-int wti_input_open(struct wti_input *input, const char *path, size_t ceiling, struct wt_err *err);
+int wti_input_open(struct wti_sliding *input, const char *path, size_t ceiling, struct wt_err *err);
 /* The same of bytes in memory, which it copies; for tests. */
-int wti_input_open_memory(struct wti_input *input, const void *data, size_t bytes,
+int wti_input_open_memory(struct wti_sliding *input, const void *data, size_t bytes,
 			  struct wt_err *err);
-void wti_input_release(struct wti_input *input);
+void wti_input_release(struct wti_sliding *input);
 /*
  * More behind what is there; what stands before `begin` is forgotten. 1, 0 at the end of the file
  * or where it is damaged, or WT_E_LIMIT: the window is as large as it may be.
  */
-int wti_input_more(struct wti_input *input, struct wt_err *err);
+int wti_input_more(struct wti_sliding *input, struct wt_err *err);
 /* Where a place in the window is in the file. */
-static inline uint64_t wti_input_offset(const struct wti_input *input, const void *at)
+static inline uint64_t wti_input_offset(const struct wti_sliding *input, const void *at)
 {
 	return input->offset + (uint64_t)((const uint8_t *)at - input->data);
 }

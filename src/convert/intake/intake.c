@@ -318,7 +318,7 @@ static bool is_known(struct wti_intake *intake, uint32_t track, uint64_t time)
 }
 
 static void add_span(struct wti_intake *intake, const struct wti_intake_span *span,
-		     enum wti_taken type)
+		     enum wti_intake_record type)
 {
 	struct wti_taken_span *record;
 

@@ -14,7 +14,13 @@
 #define WTI_INTAKE_NAME_BYTES 4096u /* of a text: longer ones are cut */
 
 /* Types of records. */
-enum wti_taken { WTI_TAKEN_SPAN, WTI_TAKEN_BEGIN, WTI_TAKEN_END, WTI_TAKEN_FLOW, WTI_TAKEN_EVENT };
+enum wti_intake_record {
+	WTI_TAKEN_SPAN,
+	WTI_TAKEN_BEGIN,
+	WTI_TAKEN_END,
+	WTI_TAKEN_FLOW,
+	WTI_TAKEN_EVENT
+};
 
 struct wti_taken_span {
 	struct wti_sorted head;

@@ -346,7 +346,7 @@ static void take(struct writing *w, const struct wti_sorted *record)
 	bool inside = record->type == WTI_TAKEN_FLOW || record->type == WTI_TAKEN_EVENT;
 
 	end_until(w, record->time, !inside);
-	switch ((enum wti_taken)record->type) {
+	switch ((enum wti_intake_record)record->type) {
 	case WTI_TAKEN_SPAN:
 	case WTI_TAKEN_BEGIN:
 		take_span(w, (const struct wti_taken_span *)record);
