@@ -5,7 +5,6 @@
 #define WTI_CLI_KEEP_PROBE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 enum wti_probe_state { WTI_PROBE_OK, WTI_PROBE_LIMITED, WTI_PROBE_MISSING };
 
@@ -34,10 +33,9 @@ void wti_probe_interpreters(wti_interpreter_fn *found, void *cookie);
 /* Calls back for each interpreter that has an agent of its own: built by `record` or added. */
 void wti_probe_agents(wti_interpreter_fn *found, void *cookie);
 
-/* Whether OpenCL programs can be recorded: the loader, a driver, our layer. */
-void wti_probe_opencl(struct wti_probed *ret);
-/* Looks for a shared library where the loader would, and in the folders of drivers. */
-bool wti_probe_library(const char *library, char *path, size_t size);
+/* Whether OpenCL programs can be recorded: the loader (NULL: there is none), a driver, our layer.
+ */
+void wti_probe_opencl(struct wti_probed *ret, const char *loader);
 
 /* For probes: state and detail at once. */
 void wti_probed_say(struct wti_probed *ret, enum wti_probe_state state, const char *cure,

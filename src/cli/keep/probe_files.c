@@ -86,7 +86,7 @@ static bool find_in(const char *folder, size_t bytes, const char *library, char 
 	return n > 0 && (size_t)n < size && !access(path, R_OK);
 }
 
-bool wti_probe_library(const char *library, char *path, size_t size)
+static bool find_library(const char *library, char *path, size_t size)
 {
 	static const char folders[] =
 		"/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu:/lib/aarch64-linux-gnu:"
@@ -111,7 +111,7 @@ static void look_library(struct wti_probed *ret, const char *library, const char
 {
 	char path[200];
 
-	if (wti_probe_library(library, path, sizeof(path)))
+	if (find_library(library, path, sizeof(path)))
 		wti_probed_say(ret, WTI_PROBE_OK, NULL, "%s", path);
 	else
 		wti_probed_say(ret, WTI_PROBE_MISSING, cure, "%s", without);
@@ -135,6 +135,13 @@ static void look_device(struct wti_probed *ret, const char *flag, const char *pr
 	else
 		wti_probed_say(ret, WTI_PROBE_MISSING, cure, "record %s has nothing to read with",
 			       flag);
+}
+
+static void look_opencl(struct wti_probed *ret)
+{
+	char path[100];
+
+	wti_probe_opencl(ret, find_library("libOpenCL.so.1", path, sizeof(path)) ? path : NULL);
 }
 
 static void look_cuda(struct wti_probed *ret)
@@ -163,7 +170,7 @@ static void look_dw(struct wti_probed *ret)
 }
 
 const struct wti_probe wti_probes_library[] = {
-	{"library", "OpenCL", false, wti_probe_opencl}, {"library", "CUDA", false, look_cuda},
+	{"library", "OpenCL", false, look_opencl}, {"library", "CUDA", false, look_cuda},
 	{"library", "CUPTI", false, look_cupti},   {"library", "ROCm profiler", false, look_rocm},
 	{"library", "libdw", false, look_dw},      {0},
 };

@@ -2,6 +2,7 @@
 /* Knows what `record --opencl` needs: the loader of OpenCL, a driver that it knows, our layer. */
 #include <dirent.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,25 +23,27 @@ static void list_drivers(char *names, size_t size)
 {
 	DIR *folder = opendir(VENDORS);
 	struct dirent *entry;
+	size_t used = 0;
+	int bytes;
 
 	names[0] = 0;
-	while (folder && (entry = readdir(folder))) {
-		if (!is_driver(entry->d_name) || strlen(names) + strlen(entry->d_name) + 3 > size)
+	while (folder && (entry = readdir(folder)) && used < size) {
+		if (!is_driver(entry->d_name))
 			continue;
-		if (names[0])
-			strcat(names, ", ");
-		strcat(names, entry->d_name);
+		bytes = snprintf(names + used, size - used, "%s%s", used ? ", " : "",
+				 entry->d_name);
+		used += bytes > 0 ? (size_t)bytes : 0;
 	}
 	if (folder)
 		closedir(folder);
 }
 
-void wti_probe_opencl(struct wti_probed *ret)
+void wti_probe_opencl(struct wti_probed *ret, const char *loader)
 {
-	char loader[100], drivers[80], layer[PATH_MAX];
+	char drivers[80], layer[PATH_MAX];
 	const char *named = getenv("OCL_ICD_VENDORS");
 
-	if (!wti_probe_library("libOpenCL.so.1", loader, sizeof(loader))) {
+	if (!loader) {
 		wti_probed_say(ret, WTI_PROBE_MISSING,
 			       "apt install ocl-icd-libopencl1 (and a driver, e.g. "
 			       "pocl-opencl-icd)",

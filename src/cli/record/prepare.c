@@ -125,7 +125,7 @@ static int refuse_idle(const struct wti_record_choice *options, struct wt_err *e
 	if (options->stacks && !with_calls && !options->opencl.is_on)
 		return wti_err(err, WT_E_ARG,
 			       "--stacks are those of system calls or of OpenCL's commands: give "
-			       "--syscalls, too, or --opencl");
+			       "--syscalls or --opencl, too");
 	if (options->opencl.replayable && !options->opencl.is_on)
 		return wti_err(err, WT_E_ARG,
 			       "'--replayable' keeps what devices worked with: give --opencl, too");
