@@ -55,7 +55,8 @@ CASES: dict[str, list[tuple[str, bool]]] = {
              ("RUN --by site --markdown", S), ("RUN --by site", S), ("RUN --by track", S), ("RUN --by step", False),
              ("RUN --by kind", False), ("RUN --by function", S), ("RUN --syscalls", False), ("RUN --syscalls --by process", S),
              ("RUN --syscalls --by thread --json", S), ("RUN --syscalls --by process --markdown", S),
-             ("RUN --syscalls --by process --csv", S), ("RUN --critical-path", False), ("kinds", False)],
+             ("RUN --syscalls --by process --csv", S), ("RUN --critical-path", False), ("kinds", False),
+             ("kinds --device", False), ("kinds --device --dot", False), ("kinds --device --critical-path --json", False)],
     "timeline": [("RUN", S), ("RUN --json", S), ("kinds", False)],
     "export": [(f"RUN --to {to} -o -", S) for to in ("chrome", "jsonl", "csv", "strace", "renacer-json", "html", "strace -y")]
     + [(f"RUN --to {to} -o EVIL.{to}", S) for to in ("chrome", "jsonl", "csv", "strace", "renacer-json", "html", "sqlite", "perfetto")]

@@ -89,6 +89,18 @@ def host_events(rows: list[Row], launches: dict[int, list[int]]) -> list[tuple[i
     return out
 
 
+def waited_for(rows: list[Row], device_rows: list[Row], sync: Row) -> int:
+    """Of a wait for an event: the number of the last operation that was launched before the event was recorded, on its stream."""
+    record = sync.args.get("wait_on_cuda_event_record_corr_id", -1)
+    stream = sync.args.get("wait_on_stream", -1)
+    calls = {row.correlation: row for row in rows if FLAGS.get(row.cat) == RUNTIME}
+    if sync.cat != "cuda_sync" or record not in calls:
+        return 0
+    before = [(calls[row.correlation].start, number) for number, row in enumerate(device_rows, 1)
+              if row.is_work and row.stream == stream and row.correlation in calls and calls[row.correlation].start < calls[record].start]
+    return max(before)[1] if before else 0
+
+
 def lines(rows: list[Row]) -> list[str]:
     """The lines of make_run."""
     tracks: dict[Any, int] = {}
@@ -114,5 +126,7 @@ def lines(rows: list[Row]) -> list[str]:
             head.append(f"track\t{tracks[key]}\t{kind}\t{row.device}\tstream {row.stream}")
         op = "wait" if row.name == "Stream Wait Event" else DEVICE[row.cat]
         body.append((row.end, number, f"op\t{tracks[key]}\t{row.end}\t{op}\t{row.name}\t{row.device}\t{number}\t{row.start}\t{row.end}\t{row.bytes}"))
+    body += [(sync.end, sync.place, f"edge\t{tracks['queue', sync.device, sync.stream]}\t{sync.end}\tsync\t{before}\t{number}")
+             for number, sync in enumerate(device_rows, 1) for before in [waited_for(rows, device_rows, sync)] if before]
     body.sort(key=lambda b: (b[0], b[1]))
     return head + [text for _, _, text in body]

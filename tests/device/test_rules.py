@@ -183,6 +183,43 @@ def check_memory(tap: Tap, bench: Bench) -> None:
     tap.check("the graph of Graphviz has all of them", dot.startswith("digraph") and dot.count(" -> ") == len(said["tables"]["edges"]), dot)
 
 
+def check_gaps(tap: Tap, bench: Bench) -> None:
+    """Of the largest gap: the line that launched what came after it, the operator, the step, and what the host did meanwhile."""
+    run = Run()
+    run.step(0, 3)
+    run.launch(0, 100, 200, 1000, name="first")
+    run.put(1, 1200, "begin\t1\t1200\t0\tload_batch")
+    run.put(1, 8000, "end\t1\t8000\tload_batch")
+    run.step(8100, 4)
+    run.put(1, 8200, "call\t1\t8200\tmodel.forward\ttrain.py\t41")
+    run.launch(8300, 100, 9000, 9500, name="second")
+    run.put(1, 8600, "return\t1\t8600\tmodel.forward")
+    run.launch(8700, 100, 9600, 9700, name="third")
+    said = bench.ask("stat", "--device", "--json", str(bench.make("gaps", [run])))
+    gap = said["tables"]["gaps"][0]
+    expected = {"gap_ns": 8000, "step": 4, "host": "load_batch", "after": "second", "operator": "model.forward", "where": "train.py:41", "before": "first"}
+    tap.equal("the largest gap through all layers", {key: gap[key] for key in expected}, expected)
+    text = subprocess.run([bench.wheeltap, "stat", "--device", "--what-if", "second", str(bench.folder / "gaps")], capture_output=True, text=True,
+                          env=environment(), timeout=PATIENCE)  # fmt: skip
+    tap.check("a what-if without a share is an error", text.returncode != 0 and "is no what-if" in text.stderr, text.stderr)
+
+
+def check_diff(tap: Tap, bench: Bench) -> None:
+    runs = []
+    for extra in (0, 1):
+        run = Run()
+        for i in range(4 + extra):
+            run.launch(i * 100, 10, i * 100 + 20, i * 100 + 60 + 10 * extra, name="gemm" if i < 4 else "copy_new")
+        runs.append(str(bench.make(f"diff{extra}", [run])))
+    said = bench.ask("diff", "--device", "--json", *runs)
+    rows = {(row["on"], row["name"]): (row["change"], row["count_a"], row["count_b"], row["time_a_ns"], row["time_b_ns"]) for row in said["tables"]["device"]}
+    tap.equal("what devices did differently", rows, {("device", "gemm"): ("same", 4, 4, 160, 200), ("device", "copy_new"): ("added", 0, 1, 0, 50),
+                                                      ("host", "cudaLaunchKernel"): ("more", 4, 5, 40, 50)})  # fmt: skip
+    codes = [subprocess.run([bench.wheeltap, "diff", "--device", runs[0], other], capture_output=True, env=environment(), timeout=PATIENCE).returncode
+             for other in (runs[1], runs[0])]  # fmt: skip
+    tap.equal("its exit codes", codes, [1, 0])
+
+
 def main() -> int:
     wheeltap, make_run = sys.argv[1:]
     tap = Tap()
@@ -191,6 +228,8 @@ def main() -> int:
         check_twins(tap, bench)
         check_not_measured(tap, bench)
         check_memory(tap, bench)
+        check_gaps(tap, bench)
+        check_diff(tap, bench)
     return tap.finish()
 
 

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "runs/diff_setup.h"
 #include "runs/seen.h"
+#include "inspect/device/device.h"
 #include "inspect/diff/diff.h"
 #include "inspect/digits/digits.h"
 #include "inspect/diff/parting.h"
@@ -18,6 +19,7 @@ struct diff_options {
 	bool json;
 	bool raw;
 	bool all;
+	bool device;
 	uint64_t context;
 	const char *tolerances;
 };
@@ -399,6 +401,37 @@ static int compare(const struct diff_options *options, const struct wti_seen_run
 	return 0;
 }
 
+/* Names shown without --all: those that changed most come first. */
+#define DEVICE_ROWS 40u
+
+/* What devices did in the two runs. */
+static int device(const struct diff_options *options, char **arguments)
+{
+	struct wti_opened_run runs[2];
+	struct wti_progress progress;
+	struct wti_front front = wti_front_here(&progress);
+	struct wt_err err = {.offset = -1};
+	struct wt_result result;
+	size_t open = 0;
+	int code = WTI_EXIT_TRACE, r = 0;
+
+	wt_result_init(&result, "diff");
+	for (; !r && open < 2; open += !r)
+		r = wti_open(&front, arguments[open], &runs[open], &err);
+	if (!r)
+		r = wti_device_compare(runs[0].trace, runs[1].trace,
+				       options->all || options->json ? 0 : DEVICE_ROWS, &result,
+				       &err);
+	while (open)
+		wti_close(&runs[--open]);
+	if (r < 0)
+		code = wti_report_error("diff", options->json, &err);
+	else
+		code = wti_report_result(&result, options->json, r);
+	wt_result_release(&result);
+	return code;
+}
+
 static int run(const void *opaque, char **arguments, size_t count)
 {
 	const struct diff_options *options = opaque;
@@ -410,6 +443,8 @@ static int run(const void *opaque, char **arguments, size_t count)
 	int code = WTI_EXIT_TRACE, r;
 
 	(void)count;
+	if (options->device)
+		return device(options, arguments);
 	wt_result_init(&result, "diff");
 	r = wti_seen_open(&front, arguments[0], &runs[0], &result, &err);
 	if (!r) {
@@ -438,6 +473,10 @@ static const struct wti_option options[] = {
 	{"all", 'a', WTI_OPT_FLAG, NULL, NULL,
 	 "also show counts that depend on timing: memory, waiting, pipes",
 	 offsetof(struct diff_options, all)},
+	{"device", 0, WTI_OPT_FLAG, NULL, NULL,
+	 "compare what devices did: counts and times of operations, operators and API calls by "
+	 "name",
+	 offsetof(struct diff_options, device)},
 	WTI_OPTION_JSON(struct diff_options, json),
 	WTI_OPTIONS_END,
 };

@@ -52,4 +52,9 @@ wti_device_question wti_device_dependencies;
 wti_device_question wti_device_gaps;
 wti_device_question wti_device_critical_path;
 
+/* Names of operations, operators and API calls of two runs, side by side. 1: something is more or
+ * less often in one of them; 0: nothing is, but times may differ; or an error. */
+int wti_device_compare(const struct wt_trace *a, const struct wt_trace *b, uint64_t limit,
+		       struct wt_result *result, struct wt_err *err);
+
 #endif

@@ -285,6 +285,8 @@ static uint32_t where_of(struct wti_work *work, const struct wt_event *event,
 			return (uint32_t)tag;
 		if (TAG_OF(tag) == TAG_AGENT && (uint32_t)tag)
 			return where_of_site(work, event, (uint32_t)tag);
+		if (TAG_OF(tag) == TAG_CALL && work->calls[(uint32_t)tag].where)
+			return work->calls[(uint32_t)tag].where;
 	}
 	return WTI_SYMBOL_NONE;
 }

@@ -301,6 +301,8 @@ int wti_work_finish(struct wti_work *work, struct wt_err *err)
 	int r;
 
 	finish_calls(work);
+	if (work->symbols.texts.failed) /* names that were to be told apart are not */
+		return wti_err(err, WT_E_NOMEM, "out of memory for names");
 	r = wti_work_order(work, err);
 	if (!r)
 		r = join_launches(work, err);

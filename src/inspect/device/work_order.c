@@ -49,8 +49,8 @@ static int order_units(struct wti_work *work, struct moved *moved, uint32_t *pla
 		struct wti_work_unit *unit = &work->units[i];
 
 		unit->rank = wti_steps_scope(&work->steps, unit->stream, 0).rank;
-		moved[i] = (struct moved){(uint64_t)(unit->rank + 1) << 32 | unit->device,
-					  (uint32_t)i};
+		moved[i] = (struct moved){
+			(uint64_t)((uint32_t)unit->rank + 1u) << 32 | unit->device, (uint32_t)i};
 	}
 	r = reorder(work->units, sizeof(*work->units), moved, work->unit_count, places);
 	for (size_t i = 0; !r && i < work->queue_count; i++)
