@@ -138,21 +138,97 @@ static void test_elements(void)
 	finds((float[]){1, 1, 1, 1, 1, 1}, 2, 3, "WT-MODEL-010", "w (all 1)");
 }
 
-/* As nn.Linear(40, 30) draws them, and after something has moved one of them beyond. */
+/* ---- Initial values ------------------------------------------------------------------------- */
+
+enum { ROWS = 30, COLUMNS = 40 };
+
+static uint64_t state = 7;
+
+static double uniform(void)
+{
+	state = state * 6364136223846793005u + 1442695040888963407u;
+	return (double)(state >> 11) * 0x1p-53;
+}
+
+static double normal(void)
+{
+	return sqrt(-2 * log(1 - uniform())) * cos(6.283185307179586 * uniform());
+}
+
+/* Bounds of nn.Linear(40, 30) by each family, and after something has moved one element beyond. */
 static void test_initial(void)
 {
-	enum { ROWS = 30, COLUMNS = 40 };
+	static const struct {
+		double bound;
+		const char *evidence;
+	} families[] = {
+		{0.15811388300841897, "w (the default of PyTorch)"},
+		{0.3872983346207417, "w (kaiming uniform)"},
+		{0.2738612787525831, "w (lecun uniform)"},
+		{0.29277002188455997, "w (xavier uniform)"},
+	};
 	static float values[ROWS * COLUMNS];
-	uint64_t state = 7;
-	double bound = 1 / sqrt(COLUMNS);
 
-	for (size_t i = 0; i < ROWS * COLUMNS; i++) {
-		state = state * 6364136223846793005u + 1442695040888963407u;
-		values[i] = (float)((((double)(state >> 11) * 0x1p-53) * 2 - 1) * bound);
+	for (size_t family = 0; family < sizeof(families) / sizeof(families[0]); family++) {
+		double bound = families[family].bound;
+
+		for (size_t i = 0; i < ROWS * COLUMNS; i++)
+			values[i] = (float)((uniform() * 2 - 1) * bound);
+		finds(values, ROWS, COLUMNS, "WT-MODEL-011", families[family].evidence);
+		values[100] = (float)(1.01 * bound);
+		finds(values, ROWS, COLUMNS, NULL, NULL);
 	}
-	finds(values, ROWS, COLUMNS, "WT-MODEL-011", "w");
-	values[100] = (float)(1.01 * bound);
-	finds(values, ROWS, COLUMNS, NULL, NULL);
+	for (size_t i = 0; i < ROWS * COLUMNS;) {
+		double value = normal();
+
+		if (fabs(value) <= 2)
+			values[i++] = (float)(0.02 * value);
+	}
+	finds(values, ROWS, COLUMNS, "WT-MODEL-011", "w (truncated normal 0.02)");
+}
+
+static const char *verdict_of_initial(void)
+{
+	const struct wt_table *table = result.tables[0];
+
+	for (size_t row = 0; row < table->row_count; row++) {
+		const struct wt_cell *cells = &table->cells[row * table->column_count];
+
+		if (!strcmp(cells[0].text, "initial"))
+			return cells[2].text;
+	}
+	return "no such layer";
+}
+
+/* A normal matrix and its bias: `bias` is the first of its elements, the others are 0. */
+static void verify_with_bias(unsigned bias_count, float bias, const char *verdict)
+{
+	static uint8_t file[1 << 16];
+	float values[64 * 40], biases[64] = {bias};
+	int length = snprintf((char *)file + 8, 1000,
+			      "{\"l.weight\":{\"dtype\":\"F32\",\"shape\":[64,40],\"data_offsets\":"
+			      "[0,10240]},\"l.bias\":{\"dtype\":\"F32\",\"shape\":[%u],"
+			      "\"data_offsets\":[10240,%u]}}",
+			      bias_count, 10240 + 4 * bias_count);
+
+	state = 11;
+	for (size_t i = 0; i < 64 * 40; i++)
+		values[i] = (float)(normal() * sqrt(2.0 / 40));
+	wti_put64(file, (uint64_t)length);
+	memcpy(file + 8 + length, values, sizeof(values));
+	memcpy(file + 8 + length + sizeof(values), biases, 4 * bias_count);
+	write_bytes(file, 8 + (size_t)length + sizeof(values) + 4 * bias_count);
+	REQUIRE(!verify(NULL));
+	CHECK_TEXT(verdict_of_initial(), verdict);
+}
+
+/* A normal matrix alone proves nothing; with 64 zeros that a step would have changed it does. */
+static void test_initial_normal(void)
+{
+	verify_with_bias(64, 0, "VIOLATED");
+	verify_with_bias(63, 0, "NOT MEASURED");
+	verify_with_bias(64, 0.01f, "NOT MEASURED"); /* as a bias is drawn */
+	verify_with_bias(64, 0.9f, "held");
 }
 
 static const struct test tests[] = {
@@ -160,6 +236,7 @@ static const struct test tests[] = {
 	{"tensor_is_named", test_tensor_is_named},
 	{"elements", test_elements},
 	{"initial", test_initial},
+	{"initial_normal", test_initial_normal},
 	{NULL, NULL},
 };
 

@@ -101,16 +101,21 @@ static const struct wti_model_code codes[] = {
 		 A_MODEL},
 	[WTI_MODEL_INITIAL] =
 		{{"WT-MODEL-011", "the weights look as if they were never trained",
-		  "every large weight matrix fills exactly the range from which PyTorch draws its "
-		  "initial values, and is spread evenly in it",
+		  "every large weight matrix is as it is drawn before the first step",
 		  "check that this is the file that was saved after the training; `wheeltap model "
 		  "diff` against the initial model",
-		  "In every weight matrix of 1,000 elements or more, the largest magnitude is "
-		  "between 99 % and 100 % of 1/sqrt(fan_in), and the standard deviation is within "
-		  "3 % of that of a uniform distribution over that range (nn.Linear and nn.Conv "
-		  "of PyTorch, before any step). Other initialisations, normal ones above all, "
-		  "cannot be told from trained weights by the file alone: then this is not "
-		  "measured.",
+		  "Every weight matrix of 1,000 elements or more is as a usual family draws it: "
+		  "the "
+		  "default of PyTorch, kaiming, xavier, lecun (uniform, normal, truncated), normal "
+		  "0.02 or 1; and no vector has moved. Uniform and truncated ones have a sharp "
+		  "range: "
+		  "the largest magnitude is between 99 % and 100 % of it, the standard deviation "
+		  "within 3 %. That training leaves none of the numbers near the end beyond it is "
+		  "as "
+		  "likely as so many coins that all fall on one side. Normal ones fit within four "
+		  "deviations, which a little training does not change: they count only where 64 "
+		  "zeros or ones of biases and norms are exact as well, which a step changes. "
+		  "Otherwise this is not measured.",
 		  "A model that was saved before its first step on purpose."},
 		 WT_WARNING,
 		 A_MODEL},

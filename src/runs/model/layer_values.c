@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the elements themselves give away: NaN, dead units, initial values. */
-#include <math.h>
+/* What the elements themselves give away: NaN, dead units. */
 #include <stdio.h>
 #include <string.h>
 
@@ -176,68 +175,5 @@ int wti_layer_units(struct wti_model_verifying *verifying, struct wt_err *err)
 			       (unsigned long long)cases, cases == 1 ? "matrix" : "matrices");
 	else
 		wti_layer_says(verifying, WTI_LAYER_NOT_MEASURED, "no matrix of known floats");
-	return 0;
-}
-
-/* ---- Initial values ------------------------------------------------------------------------- */
-
-#define INITIAL_COUNT_MIN 1000u /* fewer random numbers do not fill their range */
-#define INITIAL_FILL_MIN 0.99   /* of the range; 1,000 numbers reach this but for e^-10 */
-#define INITIAL_SPREAD 0.03     /* three deviations of the spread of 1,000 uniform numbers */
-
-/*
- * PyTorch draws the weights of linear and convolution layers evenly from +-1/sqrt(fan_in). A step
- * of training moves some beyond: a range that is filled and not exceeded has seen none. Which
- * dimension is the input depends on the format, so either may be it.
- */
-static bool is_as_drawn(const struct wti_model_tensor *tensor, const struct wt_digest *digest,
-			uint64_t fan_in)
-{
-	double bound = 1 / sqrt((double)fan_in);
-	double largest = fmax(fabs(digest->min), fabs(digest->max));
-	double spread = sqrt(digest->m2 / (double)digest->count) / (bound / sqrt(3));
-
-	return largest <= bound && largest >= INITIAL_FILL_MIN * bound &&
-	       fabs(spread - 1) < INITIAL_SPREAD;
-}
-
-int wti_layer_initial(struct wti_model_verifying *verifying, struct wt_err *err)
-{
-	struct wti_model_affected drawn;
-	uint64_t cases = 0;
-	int r = wti_model_know(verifying, WANTED, err);
-
-	if (r)
-		return r;
-	wti_affected_init(&drawn);
-	for (size_t i = 0; i < verifying->model->tensor_count; i++) {
-		const struct wti_model_tensor *tensor = &verifying->model->tensors[i];
-		const struct wt_digest *digest = &verifying->examined[i].digest;
-
-		if (!is_float(tensor) || tensor->rank < 2 || tensor->count < INITIAL_COUNT_MIN)
-			continue;
-		cases++;
-		if (is_as_drawn(tensor, digest, tensor->count / tensor->shape[0]) ||
-		    (tensor->rank == 2 && is_as_drawn(tensor, digest, tensor->shape[0])))
-			wti_affected_add(&drawn, tensor->name, NULL);
-	}
-	drawn.cases = cases;
-	if (!cases)
-		wti_layer_says(verifying, WTI_LAYER_NOT_MEASURED,
-			       "no weight matrix of 1,000 elements or more");
-	else if (drawn.count)
-		wti_layer_says(verifying, WTI_LAYER_HELD,
-			       "%llu of %llu matrices fill the range of initial values, not all",
-			       (unsigned long long)drawn.count, (unsigned long long)cases);
-	else
-		wti_layer_says(
-			verifying, WTI_LAYER_HELD, "%llu %s not what PyTorch draws by default",
-			(unsigned long long)cases, cases == 1 ? "matrix is" : "matrices are");
-	if (drawn.count < cases)
-		drawn.count = 0;
-	if (wti_affected_end(&drawn, verifying, WTI_MODEL_INITIAL))
-		wti_layer_says(verifying, WTI_LAYER_VIOLATED,
-			       "%llu of %llu are as PyTorch draws them", (unsigned long long)cases,
-			       (unsigned long long)cases);
 	return 0;
 }
