@@ -116,15 +116,18 @@ static void put_counter(struct chrome *c, const struct wti_event *event,
 static void take_counter(struct chrome *c, const struct wti_event *event)
 {
 	const struct wti_fragment *args = &event->arguments;
-	struct wti_events_scan scan = {args->data, args->data + args->bytes, false};
+	struct wti_events_scan scan = {args->data, NULL, false};
 	struct wti_fragment key, value;
 	unsigned count = 0;
 	double number;
 
-	while (args->bytes && wti_scan_member(&scan, &key, &value))
+	if (!args->bytes)
+		return;
+	scan.end = args->data + args->bytes;
+	while (wti_scan_member(&scan, &key, &value))
 		count++;
 	scan.at = args->data;
-	while (args->bytes && wti_scan_member(&scan, &key, &value)) {
+	while (wti_scan_member(&scan, &key, &value)) {
 		if (wti_piece_double(&value, &number))
 			put_counter(c, event, &key, number, count == 1);
 	}
