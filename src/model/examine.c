@@ -16,7 +16,6 @@
 #include "base/err.h"
 #include "base/thread.h"
 #include "digest/digest.h"
-#include "model/histogram.h"
 #include "model/units.h"
 
 #define THREADS_MAX 8u                       /* more would wait for memory */
@@ -87,8 +86,6 @@ int wti_model_examine(struct wti_model *model, const struct wti_model_tensor *te
 	*ret = (struct wti_model_examined){0};
 	r = run_pass(&pass, tensor, ret);
 	wti_model_elements_release(&pass.elements);
-	if (!r && what & WTI_MODEL_HISTOGRAM)
-		r = wti_model_histogram(model, tensor, &ret->digest, ret->bins, err);
 	return r;
 }
 

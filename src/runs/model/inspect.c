@@ -169,7 +169,6 @@ int wti_model_inspect(const struct wti_front *front, const char *path, bool pict
 		      struct wt_result *result, struct wt_err *err)
 {
 	struct wti_model_watch watch = {front->progress, front->cookie};
-	unsigned what = WANTED | (pictures ? WTI_MODEL_HISTOGRAM : 0);
 	struct wti_model_examined *examined = NULL;
 	char hex[2 * WTI_SHA256_BYTES + 1];
 	uint8_t canonical[WTI_SHA256_BYTES];
@@ -179,7 +178,7 @@ int wti_model_inspect(const struct wti_front *front, const char *path, bool pict
 	if (r)
 		return r;
 	wti_front_progress(front, 0);
-	r = wti_model_examine_all(model, what, &watch, &examined, err);
+	r = wti_model_examine_all(model, WANTED, &watch, &examined, err);
 	wti_front_progress(front, WTI_PROGRESS_OVER);
 	r = r ? r : wti_model_canonical(model, examined, canonical, err);
 	if (!r) {

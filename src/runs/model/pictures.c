@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "model/heat.h"
+#include "model/histogram.h"
 
 #define PICTURES_MAX 1000u          /* more nobody looks at */
 #define CELLS_MAX ((size_t)1 << 17) /* of all maps: half a megabyte of text */
@@ -84,15 +85,12 @@ static struct wt_table *begin_table(struct wt_result *result)
 	return table;
 }
 
-static void add_row(struct wt_table *table, const char *name,
-		    const struct wti_model_examined *examined, const struct wti_heat *heat,
-		    struct wti_buf texts[3])
+static void add_row(struct wt_table *table, const char *name, const struct wt_digest *digest,
+		    const struct wti_heat *heat, const uint64_t *bins, struct wti_buf texts[3])
 {
-	const struct wt_digest *digest = &examined->digest;
-
 	put_cells(&texts[0], heat, digest);
 	put_odd(&texts[1], heat);
-	put_bins(&texts[2], examined->bins);
+	put_bins(&texts[2], bins);
 	wt_table_row(table);
 	wt_table_text(table, name, strlen(name));
 	wt_table_number(table, digest->min);
@@ -107,18 +105,20 @@ static void add_row(struct wt_table *table, const char *name,
 }
 
 static int add_picture(struct wt_table *table, struct wti_model *model, size_t number,
-		       const struct wti_model_examined *examined, size_t cells, struct wt_err *err)
+		       const struct wt_digest *digest, size_t cells, struct wt_err *err)
 {
 	const struct wti_model_tensor *tensor = &model->tensors[number];
+	uint64_t bins[WTI_MODEL_BINS];
 	struct wti_buf texts[3];
 	struct wti_heat heat;
-	int r = wti_heat_make(model, tensor, cells, &heat, err);
+	int r = wti_model_histogram(model, tensor, digest, bins, err);
 
+	r = r ? r : wti_heat_make(model, tensor, cells, &heat, err);
 	if (r)
 		return r;
 	for (size_t i = 0; i < 3; i++)
 		wti_buf_init(&texts[i], TEXT_MAX);
-	add_row(table, tensor->name, examined, &heat, texts);
+	add_row(table, tensor->name, digest, &heat, bins, texts);
 	for (size_t i = 0; i < 3; i++) {
 		r = r ? r : wti_buf_status(&texts[i]);
 		wti_buf_release(&texts[i]);
@@ -141,7 +141,7 @@ int wti_model_pictures(struct wti_model *model, const struct wti_model_examined 
 	for (size_t i = 0; !r && i < model->tensor_count && shown < PICTURES_MAX; i++) {
 		if (!has_picture(&model->tensors[i], &examined[i].digest))
 			continue;
-		r = add_picture(table, model, i, &examined[i], cells, err);
+		r = add_picture(table, model, i, &examined[i].digest, cells, err);
 		shown++;
 	}
 	if (shown < count)
