@@ -29,6 +29,18 @@ size_t wti_utf8_length(const char *text, size_t bytes)
 	return length;
 }
 
+bool wti_is_utf8(const char *text, size_t bytes)
+{
+	for (size_t i = 0; i < bytes;) {
+		size_t length = wti_utf8_length(text + i, bytes - i);
+
+		if (!length)
+			return false;
+		i += length;
+	}
+	return true;
+}
+
 /* Takes one character off the front. A byte that is not UTF-8 is one beyond all characters. */
 static uint32_t take_char(const char **at, const char *end)
 {

@@ -41,5 +41,6 @@ void wti_vtextf(struct wti_buf *out, const char *format, va_list args)
 size_t wti_harmless_length(const char *text, size_t bytes);
 /* Length of the valid UTF-8 sequence at the beginning, 0 if there is none. */
 size_t wti_utf8_length(const char *text, size_t bytes);
+bool wti_is_utf8(const char *text, size_t bytes); /* all of it */
 
 #endif

@@ -22,18 +22,6 @@ static int bad(const struct wti_model *model, const struct wti_model_tensor *ten
 			     tensor->name, reason);
 }
 
-static bool is_utf8(const char *text, size_t bytes)
-{
-	for (size_t i = 0; i < bytes;) {
-		size_t length = wti_utf8_length(text + i, bytes - i);
-
-		if (!length)
-			return false;
-		i += length;
-	}
-	return true;
-}
-
 static int check_name(const struct wti_model *model, const struct wti_model_tensor *tensor,
 		      struct wt_err *err)
 {
@@ -44,7 +32,7 @@ static int check_name(const struct wti_model *model, const struct wti_model_tens
 				     "a tensor has no name");
 	if (bytes > WTI_MODEL_NAME_MAX)
 		return bad(model, tensor, err, "has a name that is too long");
-	if (!is_utf8(tensor->name, bytes))
+	if (!wti_is_utf8(tensor->name, bytes))
 		return bad(model, tensor, err, "has a name that is not UTF-8");
 	if (wti_model_find(model, tensor->name))
 		return bad(model, tensor, err, "is there twice");
@@ -227,7 +215,7 @@ int wti_model_add_entry(struct wti_model *model, const char *key, const char *va
 	struct wti_model_entry entry;
 	int r;
 
-	if (!is_utf8(key, strlen(key)) || !is_utf8(value, strlen(value)))
+	if (!wti_is_utf8(key, strlen(key)) || !wti_is_utf8(value, strlen(value)))
 		return wti_err(err, WT_E_FORMAT, "'%s' has metadata that are not UTF-8",
 			       model->path);
 	entry.key = wti_arena_text(&model->arena, key, strlen(key));

@@ -16,10 +16,10 @@
 #include "base/err.h"
 #include "base/thread.h"
 #include "digest/digest.h"
-#include "model/histogram.h"
 #include "model/units.h"
 
-#define THREADS_MAX 8u /* more would wait for memory */
+#define THREADS_MAX 8u                       /* more would wait for memory */
+#define SHARED_BYTES_MIN ((uint64_t)1 << 20) /* less is done before a thread has begun */
 
 /* The elements on their way through: what wti_digest_from() asks for. */
 struct pass {
@@ -86,8 +86,6 @@ int wti_model_examine(struct wti_model *model, const struct wti_model_tensor *te
 	*ret = (struct wti_model_examined){0};
 	r = run_pass(&pass, tensor, ret);
 	wti_model_elements_release(&pass.elements);
-	if (!r && what & WTI_MODEL_HISTOGRAM)
-		r = wti_model_histogram(model, tensor, &ret->digest, ret->bins, err);
 	return r;
 }
 
@@ -155,8 +153,8 @@ static void run_crowd(struct crowd *crowd)
 	pthread_t others[THREADS_MAX];
 	size_t count = 0;
 
-	while (count + 1 < THREADS_MAX && (long)count + 1 < cores &&
-	       count + 1 < crowd->model->tensor_count &&
+	while (crowd->bytes >= SHARED_BYTES_MIN && count + 1 < THREADS_MAX &&
+	       (long)count + 1 < cores && count + 1 < crowd->model->tensor_count &&
 	       !pthread_create(&others[count], NULL, work, crowd))
 		count++;
 	work(crowd);

@@ -30,16 +30,12 @@ enum {
 	WTI_MODEL_STATISTICS = 1 << 1, /* and the rest of the digest */
 	WTI_MODEL_SHA = 1 << 2,
 	WTI_MODEL_UNITS = 1 << 3,
-	WTI_MODEL_HISTOGRAM = 1 << 4, /* needs a second pass, between minimum and maximum */
 };
-
-#define WTI_MODEL_BINS 64u
 
 struct wti_model_examined {
 	struct wt_digest digest; /* of WT_DTYPE_OTHER only the hash, over its bytes */
 	uint8_t sha[WTI_SHA256_BYTES];
 	struct wti_model_units units;
-	uint64_t bins[WTI_MODEL_BINS];
 };
 
 /* How far the work is, in bytes of elements; called from one thread at a time. */

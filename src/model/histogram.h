@@ -5,6 +5,8 @@
 
 #include "model/examine.h"
 
+#define WTI_MODEL_BINS 64u
+
 /* Finite elements between digest->min and digest->max, in bins of the same width. */
 int wti_model_histogram(struct wti_model *model, const struct wti_model_tensor *tensor,
 			const struct wt_digest *digest, uint64_t bins[WTI_MODEL_BINS],

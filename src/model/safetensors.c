@@ -13,7 +13,7 @@
 
 #include "base/bytes.h"
 #include "base/err.h"
-#include "base/json_read.h"
+#include "base/json_members.h"
 
 #define LENGTH_BYTES 8u
 
@@ -33,7 +33,8 @@ static int bad(const struct file *file, uint64_t offset, struct wt_err *err, con
 
 /* ---- One tensor ----------------------------------------------------------------------------- */
 
-/* Only what the specification has, each once: the reader of JSON refuses repeated keys. */
+/* Only what the specification has, each once: the reader of JSON refuses repeated keys of an entry,
+ * and two tensors of one name are refused where they are added. */
 static int check_keys(const struct file *file, const struct wti_doc *entry, struct wt_err *err)
 {
 	unsigned known = 0;
@@ -175,29 +176,45 @@ static int add_metadata(const struct file *file, const struct wti_doc *table, st
 	return 0;
 }
 
-static int add_all(const struct file *file, const struct wti_doc *root, struct wt_err *err)
-{
-	uint64_t(*ranges)[2];
-	size_t count = 0;
-	int r = 0;
+/* What the entries of a header have added so far. */
+struct added {
+	const struct file *file;
+	uint64_t (*ranges)[2];
+	size_t count, capacity;
+	bool has_metadata;
+};
 
-	for (const struct wti_doc *entry = root->first; entry; entry = entry->next)
-		count++;
-	ranges = calloc(count + 1, sizeof(*ranges));
+static int make_room(struct added *added, struct wt_err *err)
+{
+	size_t capacity = added->capacity ? 2 * added->capacity : 64;
+	uint64_t(*ranges)[2];
+
+	if (added->count < added->capacity)
+		return 0;
+	ranges = reallocarray(added->ranges, capacity, sizeof(*ranges));
 	if (!ranges)
 		return wti_err(err, WT_E_NOMEM, "out of memory");
-	count = 0;
-	for (const struct wti_doc *entry = root->first; entry && !r; entry = entry->next) {
-		if (!strcmp(entry->key, "__metadata__")) {
-			r = add_metadata(file, entry, err);
-			continue;
-		}
-		r = check_keys(file, entry, err);
-		r = r ? r : add_tensor(file, entry, ranges[count++], err);
+	added->ranges = ranges;
+	added->capacity = capacity;
+	return 0;
+}
+
+static int add_entry(void *self, const struct wti_doc *entry, struct wt_err *err)
+{
+	struct added *added = self;
+	const struct file *file = added->file;
+	int r;
+
+	if (!strcmp(entry->key, "__metadata__")) {
+		if (added->has_metadata)
+			return wti_model_bad(file->model, file->source, LENGTH_BYTES, err,
+					     "__metadata__ is given twice");
+		added->has_metadata = true;
+		return add_metadata(file, entry, err);
 	}
-	r = r ? r : check_ranges(file, ranges, count, err);
-	free(ranges);
-	return r;
+	r = check_keys(file, entry, err);
+	r = r ? r : make_room(added, err);
+	return r ? r : add_tensor(file, entry, added->ranges[added->count++], err);
 }
 
 /* ---- The file ------------------------------------------------------------------------------- */
@@ -205,17 +222,16 @@ static int add_all(const struct file *file, const struct wti_doc *root, struct w
 static int parse_header(const struct file *file, const struct wti_buf *header, struct wt_err *err)
 {
 	const char *path = wti_model_source_path(file->model, file->source);
-	struct wti_doc *root;
+	struct added added = {.file = file};
 	int r;
 
 	if (!header->bytes || header->data[0] != '{')
 		return wti_model_bad(file->model, file->source, LENGTH_BYTES, err,
 				     "the header does not begin with '{'");
-	r = wti_json_parse(path, (const char *)header->data, header->bytes, &root, err);
-	if (r)
-		return r;
-	r = add_all(file, root, err);
-	wti_doc_free(root);
+	r = wti_json_members(path, (const char *)header->data, header->bytes, add_entry, &added,
+			     err);
+	r = r ? r : check_ranges(file, added.ranges, added.count, err);
+	free(added.ranges);
 	return r;
 }
 

@@ -36,6 +36,8 @@ void wti_show_json_value(struct wti_json *json, const struct wt_result *result);
 /* RFC 4180, a header line first. One table, since a CSV file has one. */
 void wti_show_csv(struct wti_buf *out, const struct wt_table *table);
 void wti_show_markdown(struct wti_buf *out, const struct wt_result *result);
+/* The table `edges` of a result, for Graphviz. */
+void wti_show_dot(struct wti_buf *out, const struct wt_result *result);
 /* One HTML file with pictures of its series, that needs no network: page/. */
 void wti_show_page(struct wti_buf *out, const struct wt_result *result);
 /* Of the inspector `syscalls`: the table of strace -c. */

@@ -11,7 +11,9 @@ import base64
 import hashlib
 import json
 import os
+import re
 import shutil
+import string
 import struct
 import subprocess
 import sys
@@ -82,6 +84,26 @@ class Model(unittest.TestCase):
         page = (self.folder / "page.html").read_text()
         self.assertIn("a.é", page)
         self.assertNotIn("http://", page.replace("http://www.w3.org/", ""))
+        data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)[1])
+        pictures = {row["tensor"]: row for row in data["tables"]["pictures"]}
+        # Each element has a cell of its own here: its lowest and its highest value are the element.
+        digits = string.ascii_uppercase + string.ascii_lowercase + string.digits + "-_"
+        pairs = [pictures["b"]["cells"][i : i + 2] for i in range(0, len(pictures["b"]["cells"]), 2)]
+        values = [1 + 5 * (64 * digits.index(a) + digits.index(b)) / 4094 for a, b in pairs]
+        numbers = struct.unpack("<6f", TENSORS["b"][2])
+        for place, number in enumerate(numbers):
+            self.assertAlmostEqual(values[2 * place], number, delta=0.002)
+            self.assertEqual(values[2 * place], values[2 * place + 1])
+        self.assertEqual(sum(map(int, pictures["b"]["bins"].split(","))), 6)
+
+    def test_ties(self) -> None:
+        rows = {row["name"]: row for row in self.object("inspect", "model.safetensors")["tables"]["tensors"]}
+        self.assertEqual({row["tied_to"] for row in rows.values()}, {None})
+        models.write(self.folder / "tied.safetensors", models.safetensors({**TENSORS, "z": TENSORS["b"]}, {}))
+        said = self.object("inspect", "tied.safetensors")
+        rows = {row["name"]: row for row in said["tables"]["tensors"]}
+        self.assertEqual((rows["z"]["tied_to"], rows["z"]["tied_by"], said["tied"]), ("b", "bytes", 1))
+        self.assertIn("tied to", self.run_model("inspect", "tied.safetensors"))
 
     def test_manifest(self) -> None:
         self.run_model("manifest", "model.safetensors")

@@ -130,7 +130,7 @@ class Reference:
 
     def queue_lengths(self) -> dict[int, dict[str, float]]:
         found = {}
-        for stream, rows in self.streams(self.gpu).items():
+        for stream, rows in self.streams(self.work).items():
             changes = sorted([(call.start, 0, 1) for _, call in self.launched(rows)] + [(row.start, 1, -1) for row, _ in self.launched(rows)])
             lengths, full, now = [], 0, 0
             for i, (ns, _, change) in enumerate(changes):

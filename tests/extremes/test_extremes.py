@@ -46,7 +46,7 @@ def verbs(a: str, b: str, folder: Path) -> list[list[str]]:
     calls = [["--syscalls", "--percentiles", "--by", by] for by in ("name", "process", "thread", "step")]
     return [
         ["info", a], ["info", "--json", a], ["view", a], ["view", "--json", a], ["timeline", a], ["timeline", "--json", a],
-        *(["stat", *words, a] for words in stats), *(["stat", *words, "--json", a] for words in calls), ["stat", "--critical-path", a],
+        *(["stat", *words, a] for words in stats), *(["stat", *words, "--json", a] for words in calls), ["stat", "--critical-path", a], ["stat", "--device", a], ["stat", "--device", "--json", a],
         ["stat", "--from", "-9223372036s", "--to", "9223372036s", a],
         *(["export", "--to", to, "-o", text(f"out.{to}"), "--force", a] for to in exports),
         ["doctor", "--all", a], ["infer", a, b, "-o", text("pack.json")], ["check", "-i", text("pack.json"), a],

@@ -63,6 +63,27 @@ class Truth(Case):
         self.assertEqual(said["busy_ns"], truth["busy_ns"])
         self.assertAlmostEqual(said["utilisation"], 100 * truth["utilisation"], places=9)
 
+    def test_device(self) -> None:
+        for run, truth in self.runs:
+            said = self.read("stat", "--device", "--json", run)
+            queues = {row["queue"]: row for row in said["tables"]["queues"]}
+            for queue in truth["queues"]:
+                self.assertEqual(queues[queue["name"]]["running_ns"], queue["busy_ns"])
+            names: dict[str, tuple[int, int]] = {}
+            for row in said["tables"]["kernels"]:
+                count, total = names.get(row["name"], (0, 0))
+                names[row["name"]] = (count + row["count"], total + row["sum_ns"])
+            for name, total in truth["names"].items():
+                if total["total_ns"]:
+                    self.assertEqual(names[name], (total["count"], total["total_ns"]), name)
+            found = {row["reason"]: row["count"] for row in said["tables"]["dependencies"]}
+            expected = dict(truth["dependencies"])
+            # Without calls of the host nobody knows what was launched after a wait, and without streams for all, of which peer.
+            for reason in ["host sync"] * ("span_begin" not in truth["kinds"]):
+                del expected[reason]
+                found.pop(reason, None)
+            self.assertEqual(found, {reason: count for reason, count in expected.items() if count})
+
     def test_stat(self) -> None:
         for run, truth in self.runs:
             rows = self.read("stat", "--json", "--limit", "0", run)["tables"]["profile"]

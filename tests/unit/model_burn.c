@@ -402,6 +402,7 @@ static const struct broken broken[] = {
 	/* .mpk */
 	{"tiny-full.mpk", -1, 0, WITH("\xc0"), "behind the end"},
 	{"tiny-full.mpk", 0, 1, WITH("\x82"), "not a model"},
+	{"tiny-full.mpk", 0xc6, 1, WITH("\xff"), "a text that is not UTF-8"},
 	/* JSON */
 	{"tiny-full.json", -1, 0, WITH("x"), "something behind the document"},
 	{"tiny-full.json", 1, 0, WITH("\"a\": 1,"), "not a model"},

@@ -117,6 +117,44 @@ static void test_header(void)
 	refused("{\"__metadata__\":{\"k\":\"a\\u0000\"}," A "}", 8, "not a text");
 }
 
+/* More than a JSON document may have elsewhere: entry by entry, with the same rules. */
+static void large(const char *front, const char *back, size_t bytes, const char *why)
+{
+	enum { PADDING = 17 << 20 };
+	size_t length = strlen(front) + PADDING + strlen(back);
+	uint8_t *file = calloc(1, 8 + length + bytes);
+
+	wti_put64(file, length);
+	memset(file + 8, ' ', length);
+	memcpy(file + 8, front, strlen(front));
+	memcpy(file + 8 + length - strlen(back), back, strlen(back));
+	write_file("large", file, 8 + length + bytes);
+	if (why)
+		refused_file(why);
+	else
+		CHECK_INT(reopen(), 0);
+	free(file);
+}
+
+static void test_large_header(void)
+{
+	static const char b[] =
+		"\"b,}\\\"\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[8,12]}}";
+
+	large("{" A, "}", 8, NULL);
+	large("{", A "}", 8, NULL);
+	large("{" A ",", b, 12, NULL);
+	CHECK_INT(model->tensor_count, 2);
+	CHECK_TEXT(model->tensors[1].name, "b,}\"");
+	large("{" A ",", A "}", 8, "twice");
+	large("{\"__metadata__\":{},", "\"__metadata__\":{}}", 0, "twice");
+	large("{" A, b, 12, "larger than");
+	large("{" A ",", "}", 8, "missing");
+	large("{" A, "", 8, "should be");
+	large("{" A "}", "{}", 8, "the end should be");
+	large("{" A ",", "\"b\":{\"dtype\":[}", 8, "should be");
+}
+
 static void test_entry(void)
 {
 	refused("{\"a\":{\"dtype\":\"F32\",\"shape\":[2]}}", 8, "needs dtype, shape");
@@ -285,9 +323,16 @@ static void remove_all(void)
 }
 
 static const struct test tests[] = {
-	{"good", test_good},   {"length", test_length}, {"header", test_header},
-	{"entry", test_entry}, {"ranges", test_ranges}, {"order", test_order},
-	{"many", test_many},   {"write", test_write},   {"shards", test_shards},
+	{"good", test_good},
+	{"length", test_length},
+	{"header", test_header},
+	{"large_header", test_large_header},
+	{"entry", test_entry},
+	{"ranges", test_ranges},
+	{"order", test_order},
+	{"many", test_many},
+	{"write", test_write},
+	{"shards", test_shards},
 	{NULL, NULL},
 };
 

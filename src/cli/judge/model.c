@@ -262,7 +262,7 @@ static const struct wti_option options[] = {
 	 "verify: what is between the layers when the model is run; default relu",
 	 OFFSET(activation)},
 	{"html", 0, WTI_OPT_TEXT, "FILE", NULL,
-	 "inspect: also write a page with a histogram of each tensor", OFFSET(html)},
+	 "inspect: also write a page with a histogram and a map of each tensor", OFFSET(html)},
 	{"probe", 0, WTI_OPT_TEXT, "FILE", NULL,
 	 "verify: run the model on these inputs (.npy, rows), where it is a chain of linear "
 	 "layers",
@@ -289,9 +289,9 @@ const struct wti_verb wti_verb_model = {
 		"in a file is ever executed, and a file is read in blocks: its size does not "
 		"matter. "
 		"docs/model.md lists the formats.\n\n"
-		"inspect lists tensors with types, shapes, statistics and digests, and the "
-		"canonical "
-		"digest of the model, which is the same in every format.\n\n"
+		"inspect lists tensors with types, shapes, statistics and digests, those that are "
+		"tied, "
+		"and the canonical digest of the model, which is the same in every format.\n\n"
 		"verify checks in layers: the structure of the file, its hash and its tensors "
 		"against a manifest, NaN and infinity, dead and equal units, weights that were "
 		"never "

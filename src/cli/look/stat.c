@@ -18,6 +18,9 @@ struct stat_options {
 	bool critical_path;
 	bool device;
 	const char *under;
+	const char *what_if;
+	bool dependencies;
+	bool dot;
 	bool percentiles;
 	const char *time;
 	const char *by;
@@ -157,11 +160,14 @@ static int critical_path(const struct stat_options *o, char **runs, size_t count
 
 static int device(const struct stat_options *o, char **runs, size_t count)
 {
-	bool whole = o->json || o->csv;
+	bool whole = o->json || o->csv || o->dot;
 	struct wti_device_options view = {.limit = o->limit != defaults.limit ? o->limit
 						   : whole                    ? 0
 									      : DEVICE_ROWS,
 					  .columns = o->json ? SERIES_POINTS : 0,
+					  .critical_path = o->critical_path || o->what_if,
+					  .dependencies = o->dependencies || o->dot,
+					  .what_if = o->what_if,
 					  .under = o->under};
 	struct wt_query query;
 	struct wti_inspection in = {.inspector = "device",
@@ -169,7 +175,8 @@ static int device(const struct stat_options *o, char **runs, size_t count)
 				    .query = &query,
 				    .options = &view,
 				    .json = o->json,
-				    .other = o->csv        ? csv
+				    .other = o->dot        ? wti_show_dot
+					     : o->csv      ? csv
 					     : o->markdown ? wti_show_markdown
 							   : NULL};
 
@@ -244,6 +251,17 @@ static const struct wti_option options[] = {
 	{"under", 0, WTI_OPT_TEXT, "GLOB", NULL,
 	 "with --device: sequences under operators whose names match, instead of the outermost",
 	 offsetof(struct stat_options, under)},
+	{"what-if", 0, WTI_OPT_TEXT, "NAME=SHARE", NULL,
+	 "with --device: the critical path, also if all operations and calls whose names match "
+	 "took "
+	 "that share of their time",
+	 offsetof(struct stat_options, what_if)},
+	{"dependencies", 0, WTI_OPT_FLAG, NULL, NULL,
+	 "with --device: which operation had to come before which, and why",
+	 offsetof(struct stat_options, dependencies)},
+	{"dot", 0, WTI_OPT_FLAG, NULL, NULL,
+	 "with --device: the dependencies as a graph in the language of Graphviz",
+	 offsetof(struct stat_options, dot)},
 	{"percentiles", 0, WTI_OPT_FLAG, NULL, NULL,
 	 "with --syscalls, also the minimum, 50th, 90th and 99th percentile and maximum time",
 	 offsetof(struct stat_options, percentiles)},
@@ -253,7 +271,8 @@ static const struct wti_option options[] = {
 	 offsetof(struct stat_options, time)},
 	{"critical-path", 0, WTI_OPT_FLAG, NULL, NULL,
 	 "show the path from the end of the run back to its beginning, always through the thread "
-	 "that the others waited for; needs system calls",
+	 "that the others waited for; needs system calls; with --device: through calls of the host "
+	 "and operations of devices",
 	 offsetof(struct stat_options, critical_path)},
 	{"by", 0, WTI_OPT_CHOICE, "WHAT", BY,
 	 "one row for each name (the default), kind, track or step; for calls also each module, "

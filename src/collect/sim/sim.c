@@ -127,6 +127,7 @@ static int launch(struct sim *sim, uint32_t device, uint32_t index)
 	uint32_t host = sim->config->host;
 	int r = 0;
 
+	wti_sim_truth_launch(&sim->truth, device, op);
 	if (host == WTI_SIM_HOST_SPANS)
 		r = emit_name(sim, device, WT_KIND_SPAN_BEGIN, op->call);
 	else if (host == WTI_SIM_HOST_MARKS)

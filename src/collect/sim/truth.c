@@ -76,6 +76,12 @@ static void add(struct wti_sim_total *total, uint64_t ns, uint64_t bytes)
 	total->bytes += bytes;
 }
 
+void wti_sim_truth_launch(struct wti_sim_truth *truth, uint32_t device, const struct wti_sim_op *op)
+{
+	truth->after_sync_count += truth->has_synced[device];
+	truth->has_synced[device] = op->op == WT_OP_SYNC;
+}
+
 void wti_sim_truth_op(struct wti_sim_truth *truth, uint32_t device, const struct wti_sim_op *op,
 		      uint64_t started_ns, uint64_t ended_ns)
 {
@@ -144,6 +150,26 @@ static void put_edges(struct wti_json *json, const struct wti_sim_truth *truth)
 	wti_json_object(json);
 	for (uint32_t i = 0; i < WTI_SIM_EDGES; i++)
 		put_u64(json, type->enum_names[i], truth->edges[i]);
+	wti_json_object_end(json);
+}
+
+/* Pairs of operations of which one has to come first, by the reason. */
+static void put_dependencies(struct wti_json *json, const struct wti_sim_truth *truth,
+			     uint32_t device_count)
+{
+	uint64_t same_queue = 0;
+
+	for (uint32_t d = 0; d < device_count; d++)
+		for (uint32_t q = 0; q < WTI_SIM_QUEUES; q++)
+			if (truth->queues[d][q].count)
+				same_queue += truth->queues[d][q].count - 1;
+	wti_json_key(json, "dependencies");
+	wti_json_object(json);
+	put_u64(json, "same queue", same_queue);
+	put_u64(json, "event", truth->edges[WT_EDGE_RECORD_WAIT]);
+	put_u64(json, "host wait", truth->edges[WT_EDGE_SYNC]);
+	put_u64(json, "host sync", truth->after_sync_count);
+	put_u64(json, "collective", truth->edges[WT_EDGE_SEND_RECEIVE]);
 	wti_json_object_end(json);
 }
 
@@ -246,6 +272,7 @@ static void put_truth(struct wti_json *json, const struct wti_sim_truth *truth,
 	put_ops(json, truth);
 	put_names(json, truth, program);
 	put_edges(json, truth);
+	put_dependencies(json, truth, config->devices);
 	wti_json_object_end(json);
 }
 

@@ -8,6 +8,7 @@
 #ifndef WTI_COLLECT_SIM_TRUTH_H
 #define WTI_COLLECT_SIM_TRUTH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <wheeltap/err.h>
@@ -46,6 +47,8 @@ struct wti_sim_truth {
 	uint64_t first_ns; /* start of the first operation that takes time */
 	uint64_t last_ns;  /* end of the last */
 	uint64_t steps;
+	bool has_synced[WTI_SIM_DEVICES_MAX]; /* the host has waited, and launched nothing since */
+	uint64_t after_sync_count;            /* launches that were the first after a wait */
 };
 
 int wti_sim_truth_init(struct wti_sim_truth *truth, const struct wti_sim_program *program,
@@ -55,6 +58,9 @@ void wti_sim_truth_release(struct wti_sim_truth *truth);
 /* Must be called in the order of time; at the same moment ends before begins. */
 void wti_sim_truth_begin(struct wti_sim_truth *truth, uint32_t device, uint64_t now_ns);
 void wti_sim_truth_end(struct wti_sim_truth *truth, uint32_t device, uint64_t now_ns);
+/* The host launches an operation, in the order of its thread. */
+void wti_sim_truth_launch(struct wti_sim_truth *truth, uint32_t device,
+			  const struct wti_sim_op *op);
 /* An operation that is over, in any order. */
 void wti_sim_truth_op(struct wti_sim_truth *truth, uint32_t device, const struct wti_sim_op *op,
 		      uint64_t started_ns, uint64_t ended_ns);

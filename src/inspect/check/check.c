@@ -8,6 +8,7 @@
 #include "inspect/core/inspectors.h"
 #include "inspect/core/steps.h"
 #include "inspect/core/missing.h"
+#include "inspect/device/survey.h"
 #include "inspect/habits/habits.h"
 #include "inspect/habits/ledger.h"
 #include "inspect/judge/judge.h"
@@ -24,11 +25,13 @@ struct state {
 	struct wti_checker checker;
 	struct wti_judge judge;
 	struct wti_ledger ledger;
+	struct wti_work work;           /* of devices */
 	struct wti_tc_judge *published; /* invariants of TrainCheck's; NULL: the pack has none */
 	struct wti_missing missing;
 	struct wti_leader leader;
 	int64_t last_trained; /* the last step in which an optimizer stepped; -1: none */
 	bool has_pack;
+	bool has_devices;
 };
 
 static void report(void *self, const struct wti_moment *moment)
@@ -55,11 +58,26 @@ static int64_t rules_since(const struct state *s)
 	for (size_t i = 0; s->options.with_rules && i < s->judge.count; i++) {
 		const struct wti_case *account = &s->judge.cases[i];
 
-		if (account->violation_count && !account->rule->audit &&
+		if (account->violation_count && !account->rule->audit && !account->rule->survey &&
 		    account->severity >= WT_WARNING && account->first_step < since)
 			since = account->first_step;
 	}
 	return since;
+}
+
+/* Whether there is device work at all: taking it in needs memory. Of a run that goes on nobody
+ * knows.
+ */
+static bool has_devices(const struct wt_trace *trace)
+{
+	for (size_t i = 0; trace && i < wt_trace_stream_count(trace); i++) {
+		const struct wt_reader *reader = wt_trace_stream(trace, i);
+
+		for (size_t b = 0; b < wt_reader_block_count(reader); b++)
+			if (wt_reader_block(reader, b)->kind == WT_KIND_DEVICE_OP)
+				return true;
+	}
+	return false;
 }
 
 static int begin(void *opaque, const struct wt_trace *trace, const void *opaque_options,
@@ -92,6 +110,12 @@ static int begin(void *opaque, const struct wt_trace *trace, const void *opaque_
 		r = wti_judge_init(&s->judge, &s->training, err);
 	if (r || !s->options.with_rules)
 		return r;
+	s->has_devices = has_devices(trace);
+	if (s->has_devices) {
+		r = wti_work_init(&s->work, trace, err);
+		if (r)
+			return r;
+	}
 	wti_judge_set(&s->judge, s->options.settings, s->options.setting_count);
 	return wti_ledger_init(&s->ledger, wti_blocked_percent(&s->judge), &s->training.calls, err);
 }
@@ -110,6 +134,8 @@ static int event(void *opaque, const struct wt_event *event, struct wt_err *err)
 		r = wti_tc_judge_event(s->published, event, err);
 	if (!r && s->options.with_rules)
 		r = wti_ledger_event(&s->ledger, event, err);
+	if (!r && s->has_devices)
+		r = wti_work_event(&s->work, event, err);
 	return r;
 }
 
@@ -148,6 +174,13 @@ static int finish(void *opaque, struct wt_result *result, struct wt_err *err)
 	if (s->options.with_rules) {
 		wti_ledger_finish(&s->ledger);
 		wti_habits_audit(&s->judge, &s->ledger, !s->options.some_calls);
+		if (s->has_devices) {
+			int r = wti_work_finish(&s->work, err);
+
+			if (r)
+				return r;
+			wti_device_survey(&s->judge, &s->work);
+		}
 		wti_judge_finish(&s->judge, result);
 	}
 	if (s->has_pack) {
@@ -190,6 +223,8 @@ static void release(void *opaque)
 	if (s->options.with_rules) {
 		wti_judge_release(&s->judge);
 		wti_ledger_release(&s->ledger);
+		if (s->has_devices)
+			wti_work_release(&s->work);
 	}
 	wti_missing_release(&s->missing);
 	wti_training_release(&s->training);

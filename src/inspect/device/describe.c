@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/number.h"
+
 static int by_value(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
@@ -64,7 +66,7 @@ void wti_description_columns(struct wt_table *table, enum wt_cell_type type)
 static void put(struct wt_table *table, enum wt_cell_type type, double value)
 {
 	if (type == WT_CELL_NS)
-		wt_table_ns(table, llround(value));
+		wt_table_ns(table, wti_i64_of(round(value)));
 	else
 		wt_table_number(table, value);
 }

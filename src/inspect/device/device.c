@@ -14,8 +14,9 @@ struct state {
 
 /* In the order in which people ask. */
 static wti_device_question *const questions[] = {
-	wti_device_breakdown, wti_device_idle,      wti_device_kernels, wti_device_queues,
-	wti_device_launches,  wti_device_bandwidth, wti_device_memory,  wti_device_patterns,
+	wti_device_breakdown,  wti_device_idle,         wti_device_kernels, wti_device_queues,
+	wti_device_launches,   wti_device_bandwidth,    wti_device_memory,  wti_device_patterns,
+	wti_device_stragglers, wti_device_dependencies,
 };
 
 static void ask(struct wt_query *query, const void *options)
@@ -63,6 +64,19 @@ static void add_notes(const struct wti_work *work, struct wt_result *result)
 			       (unsigned long long)work->unlaunched_count);
 }
 
+static int answer(const struct state *s, struct wt_result *result, struct wt_err *err)
+{
+	int r = 0;
+
+	if (s->options.critical_path)
+		return wti_device_critical_path(&s->work, &s->options, result, err);
+	if (s->options.dependencies)
+		return wti_device_dependencies(&s->work, &s->options, result, err);
+	for (size_t i = 0; !r && i < sizeof(questions) / sizeof(questions[0]); i++)
+		r = questions[i](&s->work, &s->options, result, err);
+	return r;
+}
+
 static int finish(void *opaque, struct wt_result *result, struct wt_err *err)
 {
 	struct state *s = opaque;
@@ -76,11 +90,9 @@ static int finish(void *opaque, struct wt_result *result, struct wt_err *err)
 		return wt_result_status(result);
 	}
 	add_facts(&s->work, result);
-	for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++) {
-		r = questions[i](&s->work, &s->options, result, err);
-		if (r)
-			return r;
-	}
+	r = answer(s, result, err);
+	if (r)
+		return r;
 	add_notes(&s->work, result);
 	return wt_result_status(result);
 }

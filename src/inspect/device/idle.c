@@ -5,6 +5,8 @@
  */
 #include "device.h"
 
+#include "base/number.h"
+
 /* Below this a gap is what a device needs between two operations: HolisticTraceAnalysis' default.
  */
 #define BACK_TO_BACK_NS 30
@@ -22,7 +24,7 @@ static void add_row(struct wt_table *table, const struct wti_work *work, uint32_
 		    const int64_t idle_ns[CAUSES], const uint64_t counts[CAUSES])
 {
 	static const char *const words[CAUSES] = {"host wait", "kernel wait", "other"};
-	int64_t all = idle_ns[0] + idle_ns[1] + idle_ns[2];
+	int64_t all = wti_sum(wti_sum(idle_ns[0], idle_ns[1]), idle_ns[2]);
 
 	for (unsigned i = 0; i < CAUSES; i++) {
 		if (!counts[i])
@@ -53,7 +55,7 @@ static void walk(struct wt_table *table, const struct wti_work *work, uint32_t q
 		if (before) {
 			gap_ns = op->start_ns - before->end_ns;
 			cause = cause_of(wti_work_launch(work, op), before->end_ns, gap_ns);
-			idle_ns[cause] += gap_ns;
+			idle_ns[cause] = wti_sum(idle_ns[cause], gap_ns);
 			counts[cause]++;
 		}
 		before = op;

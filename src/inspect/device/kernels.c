@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "base/grow.h"
+#include "base/number.h"
 
 struct kernel {
 	uint32_t unit;
@@ -32,7 +33,7 @@ static void add(struct kernel *k, int64_t ns)
 	if (ns > k->max_ns)
 		k->max_ns = ns;
 	k->count++;
-	k->sum_ns += ns;
+	k->sum_ns = wti_sum(k->sum_ns, ns);
 	k->mean += before / (double)k->count;
 	k->squares += before * ((double)ns - k->mean);
 }
@@ -108,8 +109,8 @@ static void row(struct wt_table *table, const struct wti_work *work, const struc
 	wt_table_count(table, k->count);
 	wt_table_ns(table, k->sum_ns);
 	wt_table_number(table, all_ns ? 100.0 * (double)k->sum_ns / (double)all_ns : 0);
-	wt_table_ns(table, llround(k->mean));
-	wt_table_ns(table, llround(deviation));
+	wt_table_ns(table, wti_i64_of(round(k->mean)));
+	wt_table_ns(table, wti_i64_of(round(deviation)));
 	wt_table_ns(table, k->min_ns);
 	wt_table_ns(table, k->max_ns);
 }
@@ -125,11 +126,11 @@ static void fill(struct wt_result *result, const struct wti_work *work, struct k
 	if (all->count)
 		qsort(all->items, all->count, sizeof(*all->items), longest_first);
 	for (size_t i = 0; i < all->count; i++)
-		all_ns += all->items[i].sum_ns;
+		all_ns = wti_sum(all_ns, all->items[i].sum_ns);
 	for (size_t i = 0; i < shown; i++)
 		row(table, work, &all->items[i], all_ns);
 	for (size_t i = shown; i < all->count; i++)
-		left_ns += all->items[i].sum_ns;
+		left_ns = wti_sum(left_ns, all->items[i].sum_ns);
 	if (shown < all->count)
 		wt_result_note(result, "%zu more names of operations, %.1f %% of the time of all",
 			       all->count - shown,

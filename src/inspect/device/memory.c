@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 
+#include "base/number.h"
+
 struct usage {
 	uint64_t alloc_count, free_count;
 	uint64_t alloc_bytes;
@@ -34,7 +36,7 @@ static void add_series(const struct wti_work *work, struct wt_result *result, ui
 		for (; at < count && (i + 1 == columns || (double)points[at].ns < end); at++) {
 			if (points[at].unit != unit)
 				continue;
-			now += points[at].bytes;
+			now = wti_sum(now, points[at].bytes);
 			low = now < low ? now : low;
 			high = now > high ? now : high;
 		}
@@ -53,7 +55,7 @@ static struct usage usage_of(const struct wti_work *work, uint32_t unit)
 
 		if (point->unit != unit)
 			continue;
-		usage.now += point->bytes;
+		usage.now = wti_sum(usage.now, point->bytes);
 		if (point->bytes >= 0) {
 			usage.alloc_count++;
 			usage.alloc_bytes += (uint64_t)point->bytes;

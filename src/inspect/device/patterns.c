@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/grow.h"
+#include "base/number.h"
 
 #define LENGTH_MIN 3u /* HolisticTraceAnalysis' default: shorter ones say little */
 #define LENGTH_MAX 10000u
@@ -104,11 +105,11 @@ static int add(struct patterns *all, const struct wti_work *work, const struct m
 		return WT_E_NOMEM;
 	pattern = &all->items[*slot - 1];
 	pattern->count++;
-	pattern->host_ns += root->end_ns - root->begin_ns;
+	pattern->host_ns = wti_sum(pattern->host_ns, root->end_ns - root->begin_ns);
 	for (size_t i = 0; i < count; i++) {
 		const struct wti_work_op *op = &work->ops[members[i].op];
 
-		pattern->device_ns += op->end_ns - op->start_ns;
+		pattern->device_ns = wti_sum(pattern->device_ns, op->end_ns - op->start_ns);
 	}
 	return 0;
 }

@@ -31,7 +31,7 @@ int wti_queue_points(const struct wti_work *work, uint32_t q, struct wti_queue_p
 		const struct wti_work_op *op = &work->ops[i];
 		const struct wti_work_call *call = wti_work_launch(work, op);
 
-		if (!call || op->in_graph || !wti_work_is_row(work, op))
+		if (!call || op->in_graph || !wti_work_is_work(op))
 			continue;
 		points[count++] = (struct wti_queue_point){call->begin_ns, (uint32_t)i, true, 0};
 		points[count++] = (struct wti_queue_point){op->start_ns, (uint32_t)i, false, 0};

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/err.h"
+#include "base/number.h"
 #include "describe.h"
 #include "queue_length.h"
 
@@ -72,12 +73,14 @@ static int states_of(const struct wti_work *work, uint32_t q, struct states *sta
 		if (op->start_ns > end_ns) { /* it stood still: since when did something wait? */
 			int64_t since = times[started] > end_ns ? times[started] : end_ns;
 
-			states->waiting_ns += op->start_ns > since ? op->start_ns - since : 0;
+			if (op->start_ns > since)
+				states->waiting_ns =
+					wti_sum(states->waiting_ns, op->start_ns - since);
 		} else {
 			from_ns = end_ns;
 		}
 		if (op->end_ns > from_ns)
-			states->running_ns += op->end_ns - from_ns;
+			states->running_ns = wti_sum(states->running_ns, op->end_ns - from_ns);
 		if (op->end_ns > end_ns)
 			end_ns = op->end_ns;
 		started++;
@@ -114,7 +117,7 @@ static void state_row(struct wt_table *table, const struct wti_work *work, uint3
 	wt_table_count(table, states->count);
 	wt_table_ns(table, states->running_ns);
 	wt_table_ns(table, states->waiting_ns);
-	wt_table_ns(table, window - states->running_ns - states->waiting_ns);
+	wt_table_ns(table, wti_difference(window, wti_sum(states->running_ns, states->waiting_ns)));
 	wt_table_number(table, window ? 100.0 * (double)states->running_ns / (double)window : 0);
 }
 
@@ -187,7 +190,7 @@ static int64_t full_time(const struct wti_queue_point *points, size_t count)
 
 	for (size_t i = 0; i + 1 < count; i++)
 		if (points[i].length >= FULL_LENGTH)
-			sum += points[i + 1].ns - points[i].ns;
+			sum = wti_sum(sum, points[i + 1].ns - points[i].ns);
 	return sum;
 }
 

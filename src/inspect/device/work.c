@@ -9,13 +9,17 @@
 
 #include "base/err.h"
 #include "base/grow.h"
+#include "base/number.h"
 #include "inspect/core/label.h"
 
 #define OPS_MAX (UINT32_MAX - 1u)
 #define CALLS_MAX (UINT32_MAX - 1u)
 #define QUEUES_MAX UINT16_MAX
 #define THREADS_MAX UINT16_MAX
+#define OBJECTS_MAX (1u << 22)
 #define SITES_MAX (1u << 22)
+/* Times beyond are nonsense: kept here, so that sums of a few fit. */
+#define NS_MAX (INT64_MAX / 16)
 #define STEP_RANGE "ProfilerStep#" /* how PyTorch's profiler calls a step */
 
 /* What the tag of an open span is, in its upper half. */
@@ -24,9 +28,10 @@
 #define TAG_AGENT (UINT64_C(3) << 32)  /* id of a site */
 #define TAG_OF(tag) ((tag) >> 32 << 32)
 
-const char *const wti_work_kinds[] = {"device_op",      "edge",         "span_begin", "span_end",
-				      "call_begin",     "call_end",     "context",    "rank",
-				      "operator_begin", "operator_end", "lost",       NULL};
+const char *const wti_work_kinds[] = {
+	"device_op",     "edge", "span_begin",     "span_end",     "call_begin", "call_end",
+	"context",       "rank", "operator_begin", "operator_end", "lost",       "device_access",
+	"device_object", NULL};
 
 int wti_work_init(struct wti_work *work, const struct wt_trace *trace, struct wt_err *err)
 {
@@ -41,6 +46,7 @@ int wti_work_init(struct wti_work *work, const struct wt_trace *trace, struct wt
 	wti_map_init(&work->step_of, THREADS_MAX);
 	wti_map_init(&work->site_of, SITES_MAX);
 	wti_map_init(&work->type_of, WTI_SYMBOLS_MAX);
+	wti_map_init(&work->object_of, OBJECTS_MAX);
 	return 0;
 }
 
@@ -55,6 +61,8 @@ void wti_work_release(struct wti_work *work)
 	wti_map_release(&work->step_of);
 	wti_map_release(&work->site_of);
 	wti_map_release(&work->type_of);
+	wti_map_release(&work->object_of);
+	free(work->objects);
 	free(work->ops);
 	free(work->calls);
 	free(work->edges);
@@ -73,6 +81,11 @@ static int failed(int code, struct wt_err *err, const char *what)
 	if (code == WT_E_LIMIT)
 		return wti_err(err, code, "too many %s", what);
 	return wti_err(err, code, "out of memory for %s", what);
+}
+
+static int64_t bounded(int64_t ns)
+{
+	return ns > NS_MAX ? NS_MAX : ns < -NS_MAX ? -NS_MAX : ns;
 }
 
 static void see(struct wti_work *work, int64_t from_ns, int64_t to_ns)
@@ -154,7 +167,7 @@ static enum wti_kernel_type type_of(struct wti_work *work, uint8_t op, uint32_t 
 static int memory_op(struct wti_work *work, const struct wt_event *event,
 		     const struct wti_device_op *read, struct wt_err *err)
 {
-	int64_t bytes = (int64_t)wt_event_u64(event, WT_DEVICE_OP_FIELD_BYTES);
+	int64_t bytes = bounded(wti_i64(wt_event_u64(event, WT_DEVICE_OP_FIELD_BYTES)));
 	uint32_t unit;
 	int r = unit_at(work, (uint32_t)event->stream, read->device, &unit, err);
 
@@ -176,6 +189,8 @@ static int device_op(struct wti_work *work, const struct wt_event *event, struct
 	int r;
 
 	wti_device_op_read(&read, event);
+	read.started_ns = bounded(read.started_ns);
+	read.ended_ns = bounded(read.ended_ns);
 	if (read.ended_ns < read.started_ns) {
 		work->reversed_count++;
 		return 0;
@@ -297,7 +312,7 @@ static int add_call(struct wti_work *work, const struct wt_event *event, uint32_
 {
 	const struct wti_span_track *track = open_on(work, event);
 	struct wti_scope scope = wti_steps_scope(&work->steps, event->stream, event->track);
-	struct wti_work_call call = {.begin_ns = event->time_ns,
+	struct wti_work_call call = {.begin_ns = bounded(event->time_ns),
 				     .end_ns = INT64_MIN,
 				     .name = name,
 				     .parent = innermost_call(track),
@@ -313,7 +328,7 @@ static int add_call(struct wti_work *work, const struct wt_event *event, uint32_
 		return failed(r, err, "calls");
 	if (flags & WTI_WORK_RUNTIME)
 		call.where = where_of(work, event, track);
-	see(work, event->time_ns, event->time_ns);
+	see(work, call.begin_ns, call.begin_ns);
 	*ret_index = (uint32_t)work->call_count;
 	work->calls[work->call_count++] = call;
 	return 0;
@@ -336,7 +351,7 @@ static int keep_agent_call(struct wti_work *work, const struct wt_event *event, 
 		     WTI_WORK_OPERATOR, &index, err);
 	if (r)
 		return r;
-	work->calls[index].begin_ns = span->begin_ns;
+	work->calls[index].begin_ns = bounded(span->begin_ns);
 	work->calls[index].where = where_of_site(work, event, (uint32_t)span->tag);
 	span->tag = TAG_CALL | index;
 	return 0;
@@ -399,7 +414,7 @@ static int span_end(struct wti_work *work, const struct wt_event *event, struct 
 	if (r > 0 && TAG_OF(span.tag) == TAG_CALL) {
 		struct wti_work_call *call = &work->calls[(uint32_t)span.tag];
 
-		call->end_ns = span.end_ns;
+		call->end_ns = bounded(span.end_ns);
 		see(work, call->begin_ns, call->end_ns);
 		step_range(work, event, call->name, false);
 	}
@@ -462,6 +477,91 @@ static int edge(struct wti_work *work, const struct wt_event *event, struct wt_e
 	return 0;
 }
 
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+static struct wti_work_object *object_at(struct wti_work *work, size_t stream, uint64_t id)
+{
+	uint64_t slot = wti_map_get(&work->object_of, id ^ (uint64_t)stream << 48);
+
+	return slot ? &work->objects[slot - 1] : NULL;
+}
+
+static int memory_change(struct wti_work *work, const struct wt_event *event, int64_t bytes,
+			 struct wt_err *err)
+{
+	uint32_t device = (uint32_t)wt_event_u64(event, WT_DEVICE_OBJECT_FIELD_DEVICE), unit;
+	int r = unit_at(work, (uint32_t)event->stream, device, &unit, err);
+
+	if (!r)
+		r = wti_grow(&work->memory, work->memory_count + 1, &work->memory_capacity,
+			     OPS_MAX);
+	if (r)
+		return failed(r, err, "allocations");
+	work->memory[work->memory_count++] =
+		(struct wti_work_memory){bounded(event->time_ns), bytes, unit};
+	return 0;
+}
+
+static bool is_memory(uint64_t type)
+{
+	return type == WT_DEVICE_OBJECT_TYPE_BUFFER || type == WT_DEVICE_OBJECT_TYPE_IMAGE ||
+	       type == WT_DEVICE_OBJECT_TYPE_SVM;
+}
+
+/* Memory that is made or given back; a part of another object, which is remembered as that. */
+static int object_of(struct wti_work *work, const struct wt_event *event, struct wt_err *err)
+{
+	uint64_t id = wt_event_u64(event, WT_DEVICE_OBJECT_FIELD_ID);
+	uint64_t type = wt_event_u64(event, WT_DEVICE_OBJECT_FIELD_TYPE);
+	uint64_t phase = wt_event_u64(event, WT_DEVICE_OBJECT_FIELD_PHASE);
+	struct wti_work_object *found = object_at(work, event->stream, id);
+	struct wti_work_object made = {
+		.offset = wt_event_u64(event, WT_DEVICE_OBJECT_FIELD_OFFSET),
+		.bytes = bounded(wti_i64(wt_event_u64(event, WT_DEVICE_OBJECT_FIELD_BYTES)))};
+
+	if (phase == WT_DEVICE_OBJECT_PHASE_RELEASED && found && is_memory(type))
+		return memory_change(work, event, -found->bytes, err);
+	if (phase != WT_DEVICE_OBJECT_PHASE_CREATED ||
+	    (!is_memory(type) && type != WT_DEVICE_OBJECT_TYPE_SUB_BUFFER) || found)
+		return 0;
+	if (type == WT_DEVICE_OBJECT_TYPE_SUB_BUFFER)
+		made.parent = wt_event_u64(event, WT_DEVICE_OBJECT_FIELD_PARENT);
+	if (wti_grow(&work->objects, work->object_count + 1, &work->object_capacity, OBJECTS_MAX) ||
+	    !wti_map_put(&work->object_of, id ^ (uint64_t)event->stream << 48,
+			 work->object_count + 1))
+		return failed(WT_E_LIMIT, err, "objects of devices");
+	work->objects[work->object_count++] = made;
+	return made.parent ? 0 : memory_change(work, event, made.bytes, err);
+}
+
+static int access_of(struct wti_work *work, const struct wt_event *event, struct wt_err *err)
+{
+	uint64_t mode = wt_event_u64(event, WT_DEVICE_ACCESS_FIELD_MODE);
+	uint64_t bytes = wt_event_u64(event, WT_DEVICE_ACCESS_FIELD_BYTES);
+	struct wti_work_access access = {
+		.correlation = wt_event_u64(event, WT_DEVICE_ACCESS_FIELD_CORRELATION),
+		.object = wt_event_u64(event, WT_DEVICE_ACCESS_FIELD_OBJECT),
+		.from = wt_event_u64(event, WT_DEVICE_ACCESS_FIELD_OFFSET),
+		.stream = (uint32_t)event->stream,
+		.reads = mode == WT_ACCESS_MODE_READ || mode == WT_ACCESS_MODE_BOTH,
+		.writes = mode == WT_ACCESS_MODE_WRITE || mode == WT_ACCESS_MODE_BOTH};
+	const struct wti_work_object *object = object_at(work, event->stream, access.object);
+	int r;
+
+	if (!access.reads && !access.writes)
+		return 0;
+	if (object && object->parent) {
+		access.object = object->parent;
+		access.from += object->offset;
+	}
+	access.to = access.from + bytes < access.from ? UINT64_MAX : access.from + bytes;
+	r = wti_grow(&work->accesses, work->access_count + 1, &work->access_capacity, OPS_MAX);
+	if (r)
+		return failed(r, err, "accesses to memory");
+	work->accesses[work->access_count++] = access;
+	return 0;
+}
+
 int wti_work_event(struct wti_work *work, const struct wt_event *event, struct wt_err *err)
 {
 	switch (event->kind->number) {
@@ -472,6 +572,10 @@ int wti_work_event(struct wti_work *work, const struct wt_event *event, struct w
 	case WT_KIND_CONTEXT:
 	case WT_KIND_RANK:
 		return wti_steps_event(&work->steps, event, err);
+	case WT_KIND_DEVICE_ACCESS:
+		return access_of(work, event, err);
+	case WT_KIND_DEVICE_OBJECT:
+		return object_of(work, event, err);
 	case WT_KIND_LOST:
 		work->lost_count += wt_event_u64(event, WT_LOST_FIELD_COUNT);
 		return 0;

@@ -81,6 +81,12 @@ struct wti_work_access {
 	bool reads, writes;
 };
 
+struct wti_work_object {
+	uint64_t parent; /* of a part: what it is a part of; 0: it is whole */
+	uint64_t offset;
+	int64_t bytes;
+};
+
 /* Memory of a device was taken (positive) or given back. */
 struct wti_work_memory {
 	int64_t ns;
@@ -131,6 +137,9 @@ struct wti_work {
 	size_t access_count, access_capacity;
 	struct wti_work_memory *memory; /* in order of time */
 	size_t memory_count, memory_capacity;
+	struct wti_work_object *objects;
+	size_t object_count, object_capacity;
+	struct wti_map object_of; /* id, with the stream: index plus one */
 	struct wti_work_queue *queues;
 	size_t queue_count, queue_capacity;
 	struct wti_work_unit *units;

@@ -227,13 +227,27 @@ static int sort_ops(struct wti_work *work, struct wt_err *err)
 	return 0;
 }
 
+/* The other end of a transfer may be in another process. */
+static uint32_t find_anywhere(const struct wti_work *work, uint64_t correlation)
+{
+	uint32_t found = 0;
+
+	for (size_t i = 0; !found && i < work->unit_count; i++)
+		found = wti_work_find(work, work->units[i].stream, correlation);
+	return found;
+}
+
 static void join_edges(struct wti_work *work)
 {
 	for (size_t i = 0; i < work->edge_count; i++) {
 		struct wti_work_edge *edge = &work->edges[i];
 
+		uint64_t to = edge->to;
+
 		edge->from = wti_work_find(work, edge->stream, edge->from);
-		edge->to = wti_work_find(work, edge->stream, edge->to);
+		edge->to = wti_work_find(work, edge->stream, to);
+		if (!edge->to && edge->type == WT_EDGE_SEND_RECEIVE)
+			edge->to = find_anywhere(work, to);
 		if (!edge->from || !edge->to)
 			work->unjoined_count++;
 	}

@@ -230,6 +230,13 @@ void wti_judge_audit(struct wti_judge *judge, const struct wti_ledger *ledger,
 			judge->cases[i].rule->audit(&judge->cases[i], ledger);
 }
 
+void wti_judge_survey(struct wti_judge *judge, const struct wti_work *work)
+{
+	for (size_t i = 0; i < judge->count; i++)
+		if (judge->cases[i].rule->survey)
+			judge->cases[i].rule->survey(&judge->cases[i], work);
+}
+
 static void finish_case(struct wti_judge *judge, struct wti_case *account)
 {
 	const struct wti_rule *rule = account->rule;

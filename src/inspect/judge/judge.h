@@ -66,6 +66,8 @@ void wti_judge_set(struct wti_judge *judge, const struct wti_setting *settings, 
 /* The run has ended. The judge does not look into the ledger (wti_habits_audit() does). */
 void wti_judge_audit(struct wti_judge *judge, const struct wti_ledger *ledger,
 		     const struct wti_coverage *coverage);
+/* The same for the work of devices (wti_device_survey() does). */
+void wti_judge_survey(struct wti_judge *judge, const struct wti_work *work);
 /* Of the findings, and of the table of rules (findings.c). */
 void wti_judge_add_findings(const struct wti_judge *judge, struct wt_result *result);
 void wti_judge_add_rules(const struct wti_judge *judge, struct wt_result *result);

@@ -29,6 +29,7 @@ enum wti_rule_flag {
 
 struct wti_case;
 struct wti_ledger;
+struct wti_work;
 
 enum { WTI_THRESHOLDS_MAX = 8, WTI_KEEPS_MAX = 4 };
 
@@ -93,6 +94,8 @@ struct wti_rule {
 	void (*release)(void *state);
 	/* The run has ended, and had system calls (habits/ledger.h). May be NULL. */
 	void (*audit)(struct wti_case *account, const struct wti_ledger *ledger);
+	/* The run has ended, and had device work (device/work.h). May be NULL. */
+	void (*survey)(struct wti_case *account, const struct wti_work *work);
 	struct wti_threshold thresholds[WTI_THRESHOLDS_MAX + 1];
 };
 

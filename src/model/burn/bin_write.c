@@ -96,7 +96,7 @@ static void put_param(struct bin_out *bin, const struct wti_model_tensor *tensor
 		fail(bin, tensor->name, "that version of Burn has no such type");
 		return;
 	}
-	wti_burn_id_of(out->model, tensor->name, id);
+	wti_burn_id_of(out->model, bin->meta.minor, tensor->name, id);
 	put_text(out, id);
 	put_number(out, untyped ? tensor->count : tensor->bytes);
 	wti_burn_put_elements(out, tensor);

@@ -313,13 +313,8 @@ static int take_text(struct pack *pack, uint64_t bytes, struct wti_burn_event *e
 		done += part;
 	}
 	pack->text[bytes] = '\0';
-	for (size_t i = 0; i < bytes;) {
-		size_t length = wti_utf8_length(pack->text + i, (size_t)bytes - i);
-
-		if (!length)
-			return refuse(pack, "a text that is not UTF-8");
-		i += length;
-	}
+	if (!wti_is_utf8(pack->text, (size_t)bytes))
+		return refuse(pack, "a text that is not UTF-8");
 	event->type = WTI_BURN_TEXT;
 	event->text = pack->text;
 	event->bytes = (size_t)bytes;

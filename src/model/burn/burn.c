@@ -222,22 +222,37 @@ int wti_burn_id_keep(struct wti_model *model, const char *name, const char *id, 
 	return r;
 }
 
-void wti_burn_id_of(const struct wti_model *model, const char *name,
+static void make_id(unsigned minor, uint64_t hash, char ret_id[WTI_BURN_ID_MAX + 1])
+{
+	if (minor < 14) {
+		unsigned long long low = hash * 0x9e3779b97f4a7c15u;
+
+		snprintf(ret_id, WTI_BURN_ID_MAX + 1, "%08llx-%04llx-4%03llx-a%03llx-%012llx",
+			 (unsigned long long)hash >> 32, (unsigned long long)hash >> 16 & 0xffff,
+			 (unsigned long long)hash & 0xfff, low >> 48 & 0xfff,
+			 low & 0xffffffffffffu);
+		return;
+	}
+	for (unsigned i = 0; i < ID_SYMBOLS - 1; i++)
+		ret_id[i] = base32[hash >> (59 - 5 * i) & 31];
+	ret_id[ID_SYMBOLS - 1] = base32[hash << 1 & 31];
+	ret_id[minor == 14 ? ID_SYMBOLS_OF_14 : ID_SYMBOLS] = '\0';
+}
+
+void wti_burn_id_of(const struct wti_model *model, unsigned minor, const char *name,
 		    char ret_id[WTI_BURN_ID_MAX + 1])
 {
 	const char *kept = wti_burn_entry(model, "burn.id.", name);
 	uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
 
-	if (kept && strlen(kept) <= WTI_BURN_ID_MAX) {
+	if (kept && strlen(kept) <= WTI_BURN_ID_MAX &&
+	    wti_burn_id_valid(minor, kept, strlen(kept))) {
 		snprintf(ret_id, WTI_BURN_ID_MAX + 1, "%s", kept);
 		return;
 	}
 	for (; *name; name++)
 		hash = (hash ^ (uint8_t)*name) * 0x100000001b3u;
-	for (unsigned i = 0; i < ID_SYMBOLS - 1; i++)
-		ret_id[i] = base32[hash >> (59 - 5 * i) & 31];
-	ret_id[ID_SYMBOLS - 1] = base32[hash << 1 & 31];
-	ret_id[ID_SYMBOLS] = '\0';
+	make_id(minor, hash, ret_id);
 }
 
 /* ---- The file ------------------------------------------------------------------------------ */

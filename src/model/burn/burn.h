@@ -72,8 +72,8 @@ extern const char *const wti_burn_bool_stores[WTI_BURN_BOOL_STORES];
 
 bool wti_burn_id_valid(unsigned minor, const char *id, size_t bytes);
 int wti_burn_id_keep(struct wti_model *model, const char *name, const char *id, struct wt_err *err);
-/* The one that was kept, or one made from the name. */
-void wti_burn_id_of(const struct wti_model *model, const char *name,
+/* The one that was kept, or one made from the name; as 0.`minor` of Burn has them. */
+void wti_burn_id_of(const struct wti_model *model, unsigned minor, const char *name,
 		    char ret_id[WTI_BURN_ID_MAX + 1]);
 
 /* ---- Entries ------------------------------------------------------------------------------- */

@@ -140,14 +140,8 @@ static int take_text(struct json_in *json)
 			return r;
 	}
 	json->text[json->text_bytes] = '\0';
-	for (size_t i = 0; i < json->text_bytes;) {
-		size_t length = wti_utf8_length(json->text + i, json->text_bytes - i);
-
-		if (!length)
-			return refuse(json, "a text that is not UTF-8");
-		i += length;
-	}
-	return 0;
+	return wti_is_utf8(json->text, json->text_bytes) ? 0
+							 : refuse(json, "a text that is not UTF-8");
 }
 
 /* ---- Values -------------------------------------------------------------------------------- */

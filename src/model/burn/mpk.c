@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/err.h"
+#include "base/text.h"
 #include "model/burn/record.h"
 
 /* The beginning of every record: a map of three that begins with the metadata, a map of five. */
@@ -173,6 +174,8 @@ static int take_event(struct wti_burn_in *in, const struct token *token,
 		return r;
 	memcpy(text, data, (size_t)token->number);
 	text[token->number] = '\0';
+	if (!wti_is_utf8(text, (size_t)token->number))
+		return refuse(in, in->at, "a text that is not UTF-8", err);
 	event->bytes = (size_t)token->number;
 	return 0;
 }

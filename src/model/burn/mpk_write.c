@@ -208,7 +208,7 @@ static void put_param(struct mpk_out *mpk, const struct wti_model_tensor *tensor
 {
 	char id[WTI_BURN_ID_MAX + 1];
 
-	wti_burn_id_of(mpk->out.model, tensor->name, id);
+	wti_burn_id_of(mpk->out.model, mpk->meta.minor, tensor->name, id);
 	put(&mpk->out, &maps, 2);
 	put_text(&mpk->out, "id");
 	put_text(&mpk->out, id);

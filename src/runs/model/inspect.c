@@ -9,17 +9,19 @@
 
 #include "digest/digest.h"
 #include "model/format.h"
+#include "model/ties.h"
 #include "runs/model/actions.h"
 #include "runs/model/facts.h"
+#include "runs/model/pictures.h"
 
 #define SHAPE_TEXT_MAX 256u
-#define PICTURES_MAX 200u /* more make a page that browsers are slow with */
-#define VALUE_MAX 200u    /* of metadata: the rest is counted */
+#define VALUE_MAX 200u /* of metadata: the rest is counted */
 #define WANTED (WTI_MODEL_HASH | WTI_MODEL_STATISTICS | WTI_MODEL_SHA)
 
 /* ---- Tensors -------------------------------------------------------------------------------- */
 
-static struct wt_table *begin_table(struct wt_result *result)
+/* `has_ties`: people get a column of them, too; machines always do. */
+static struct wt_table *begin_table(struct wt_result *result, bool has_ties)
 {
 	static const struct {
 		const char *key, *title;
@@ -43,6 +45,8 @@ static struct wt_table *begin_table(struct wt_result *result)
 		if (columns[i].hide)
 			wt_table_hide(table, columns[i].hide);
 	}
+	wt_table_column(table, "tied_to", has_ties ? "tied to" : "", WT_CELL_TEXT);
+	wt_table_column(table, "tied_by", has_ties ? "by" : "", WT_CELL_TEXT);
 	return table;
 }
 
@@ -78,9 +82,21 @@ static void put_statistics(struct wt_table *table, const struct wti_model_tensor
 	wt_table_count(table, digest->inf);
 }
 
+static void put_tie(struct wt_table *table, const struct wti_model *model,
+		    const struct wti_model_tie *tie)
+{
+	if (tie->how) {
+		put_text(table, model->tensors[tie->to].name);
+		put_text(table, wti_tie_word(tie->how));
+	} else {
+		wt_table_empty(table);
+		wt_table_empty(table);
+	}
+}
+
 static void add_tensor(struct wt_table *table, const struct wti_model *model,
 		       const struct wti_model_tensor *tensor,
-		       const struct wti_model_examined *examined)
+		       const struct wti_model_examined *examined, const struct wti_model_tie *tie)
 {
 	char shape[SHAPE_TEXT_MAX], hash[17], sha[2 * WTI_SHA256_BYTES + 1];
 
@@ -98,6 +114,34 @@ static void add_tensor(struct wt_table *table, const struct wti_model *model,
 	put_text(table, tensor->type);
 	put_text(table, wti_model_source_path(model, tensor->source));
 	wt_table_count(table, tensor->offset);
+	put_tie(table, model, tie);
+}
+
+static int add_tensors(const struct wti_model *model, const struct wti_model_examined *examined,
+		       struct wt_result *result, struct wt_err *err)
+{
+	struct wti_model_tie *ties;
+	struct wt_table *table;
+	size_t tied = 0;
+	uint64_t parameters = 0;
+	int r = wti_model_ties(model, examined, &ties, err);
+
+	if (r)
+		return r;
+	for (size_t i = 0; i < model->tensor_count; i++) {
+		tied += ties[i].how != WTI_TIE_NONE;
+		parameters += ties[i].how ? 0 : model->tensors[i].count;
+	}
+	if (tied) {
+		wt_result_fact_count(result, "tied", "tied tensors", WT_CELL_COUNT, tied);
+		wt_result_fact_count(result, "untied_parameters", "parameters without these",
+				     WT_CELL_COUNT, parameters);
+	}
+	table = begin_table(result, tied);
+	for (size_t i = 0; i < model->tensor_count; i++)
+		add_tensor(table, model, &model->tensors[i], &examined[i], &ties[i]);
+	free(ties);
+	return 0;
 }
 
 /* ---- The rest ------------------------------------------------------------------------------- */
@@ -121,45 +165,20 @@ static void add_entries(const struct wti_model *model, struct wt_result *result)
 	}
 }
 
-/* The histogram of each tensor, for a page. */
-static void add_pictures(const struct wti_model *model, const struct wti_model_examined *examined,
-			 struct wt_result *result)
-{
-	size_t shown = model->tensor_count < PICTURES_MAX ? model->tensor_count : PICTURES_MAX;
-
-	for (size_t i = 0; i < shown; i++) {
-		const struct wt_digest *digest = &examined[i].digest;
-		double width = (digest->max - digest->min) / WTI_MODEL_BINS;
-		struct wt_series *series;
-
-		if (model->tensors[i].dtype == WT_DTYPE_OTHER || !(width > 0) || isinf(width))
-			continue;
-		series = wt_result_series(result, model->tensors[i].name, model->tensors[i].name,
-					  "elements", digest->min, width, WTI_MODEL_BINS);
-		for (size_t bin = 0; series && bin < WTI_MODEL_BINS; bin++)
-			series->y[bin] = (double)examined[i].bins[bin];
-	}
-	if (shown < model->tensor_count)
-		wt_result_note(result, "histograms of the first %u tensors of %zu", PICTURES_MAX,
-			       model->tensor_count);
-}
-
 int wti_model_inspect(const struct wti_front *front, const char *path, bool pictures,
 		      struct wt_result *result, struct wt_err *err)
 {
 	struct wti_model_watch watch = {front->progress, front->cookie};
-	unsigned what = WANTED | (pictures ? WTI_MODEL_HISTOGRAM : 0);
 	struct wti_model_examined *examined = NULL;
 	char hex[2 * WTI_SHA256_BYTES + 1];
 	uint8_t canonical[WTI_SHA256_BYTES];
 	struct wti_model *model;
-	struct wt_table *table;
 	int r = wti_model_open(path, &model, err);
 
 	if (r)
 		return r;
 	wti_front_progress(front, 0);
-	r = wti_model_examine_all(model, what, &watch, &examined, err);
+	r = wti_model_examine_all(model, WANTED, &watch, &examined, err);
 	wti_front_progress(front, WTI_PROGRESS_OVER);
 	r = r ? r : wti_model_canonical(model, examined, canonical, err);
 	if (!r) {
@@ -167,12 +186,10 @@ int wti_model_inspect(const struct wti_front *front, const char *path, bool pict
 		wt_result_fact_text(result, "canonical", "canonical digest",
 				    wti_model_hex(hex, canonical));
 		add_entries(model, result);
-		table = begin_table(result);
-		for (size_t i = 0; i < model->tensor_count; i++)
-			add_tensor(table, model, &model->tensors[i], &examined[i]);
-		if (pictures)
-			add_pictures(model, examined, result);
+		r = add_tensors(model, examined, result, err);
 	}
+	if (!r && pictures)
+		r = wti_model_pictures(model, examined, result, err);
 	free(examined);
 	wti_model_free(model);
 	return r;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Draws the pictures of a page from the JSON of its result. Each picture knows the keys that it needs and is left out
 // where they are missing: series (curves), tables `points` (a value over the order of calls), `elements` (a heat map),
-// `edges` (a graph of callers and callees), `spans` (calls over time), `source` (lines with what they lost).
+// `edges` (a graph of callers and callees), `spans` (calls over time), `source` (lines with what they lost), `pictures` (tensors of
+// a model: a histogram and a map each).
 "use strict";
 (() => {
 	const data = JSON.parse(document.getElementById("data").textContent);
@@ -414,5 +415,120 @@
 		}
 	}
 
-	for (const picture of [curves, points, spans, elements, graph, source]) picture();
+	/* ---- Tensors of a model ---- */
+
+	const CARDS_AT_ONCE = 24;
+	const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+	// Two digits of base 64 at a time, as src/runs/model/pictures.h has them; null: nothing finite.
+	function levels(text, low, high) {
+		const list = [];
+		for (let i = 0; i + 1 < text.length; i += 2) {
+			const level = DIGITS.indexOf(text[i]) * 64 + DIGITS.indexOf(text[i + 1]);
+			list.push(level > 4094 ? null : low + ((high - low) * level) / 4094);
+		}
+		return list;
+	}
+
+	// Sized for the screen and empty; its height is given in pixels of the page.
+	function sheet(canvas, height) {
+		const width = canvas.clientWidth || 300, ratio = window.devicePixelRatio || 1;
+		canvas.style.height = `${height}px`;
+		canvas.width = width * ratio; canvas.height = height * ratio;
+		const c = canvas.getContext("2d");
+		c.scale(ratio, ratio);
+		return { c, width, height };
+	}
+
+	// A bin with a single element among a million still has a pixel.
+	function drawBins(canvas, row, bins) {
+		const { c, width, height } = sheet(canvas, 84), base = height - 16, top = Math.max(...bins);
+		const x = (value) => ((value - row.min) / (row.max - row.min)) * width;
+		c.fillStyle = style("--mark");
+		bins.forEach((n, i) => {
+			const tall = n ? Math.max(1.5, (n / top) * (base - 4)) : 0, from = (i * width) / bins.length;
+			c.fillRect(from, base - tall, Math.max(1, width / bins.length - 0.5), tall);
+		});
+		c.strokeStyle = style("--line");
+		c.beginPath(); c.moveTo(0, base + 0.5); c.lineTo(width, base + 0.5);
+		if (row.min < 0 && row.max > 0) { c.moveTo(x(0), 0); c.lineTo(x(0), base + 4); }
+		c.stroke();
+		c.fillStyle = style("--soft");
+		c.font = "11px system-ui, sans-serif";
+		c.fillText(short(row.min), 0, height - 3);
+		c.textAlign = "right"; c.fillText(short(row.max), width, height - 3);
+		if (row.min < 0 && row.max > 0 && x(0) > 60 && x(0) < width - 60) { c.textAlign = "center"; c.fillText("0", x(0), height - 3); }
+	}
+
+	// Blue below the mean, red above; the square root keeps the rest visible beside an outlier.
+	function warmth(value, row) {
+		const far = Math.max(row.max - row.mean, row.mean - row.min) || 1;
+		const share = Math.sqrt(Math.min(1, Math.abs(value - row.mean) / far));
+		return `color-mix(in oklab, ${value < row.mean ? "#1864ab" : "#c92a2a"} ${(100 * share).toFixed(1)}%, ${style("--paper")})`;
+	}
+
+	const cellBegin = (number, cells, extent) => Math.ceil((number * extent) / cells);
+	const between = (number, cells, extent, word) => {
+		const from = cellBegin(number, cells, extent), to = cellBegin(number + 1, cells, extent) - 1;
+		return from === to ? `${word} ${from}` : `${word}s ${from} to ${to}`;
+	};
+
+	function drawMap(canvas, row, map) {
+		const wide = (canvas.clientWidth || 300) / row.across, cell = { wide, tall: Math.min(wide, 14, Math.max(3, 160 / row.down)) };
+		const { c } = sheet(canvas, Math.max(14, cell.tall * row.down));
+		cell.tall = Math.max(cell.tall, 14 / row.down);
+		for (let n = 0; n < row.down * row.across; n++) {
+			const low = map.cells[2 * n], high = map.cells[2 * n + 1];
+			const value = low === null ? null : row.mean - low > high - row.mean ? low : high;
+			c.fillStyle = map.odd.has(n) ? style("--warning") : value === null ? style("--line") : warmth(value, row);
+			c.fillRect((n % row.across) * cell.wide, Math.floor(n / row.across) * cell.tall, cell.wide + 0.3, cell.tall + 0.3);
+		}
+		return cell;
+	}
+
+	function card(row, about) {
+		const bins = row.bins.split(",").map(Number);
+		const map = { cells: levels(row.cells, row.min, row.max), odd: new Set(row.odd ? row.odd.split(",").map(Number) : []) };
+		const histogram = make("canvas", { role: "img", "aria-label": `histogram of ${row.tensor}` });
+		const heat = make("canvas", { role: "img", "aria-label": `map of ${row.tensor}` });
+		const tip = make("div", { class: "tip" }, "\u00a0");
+		const box = make("figure", { class: "tensor" }, make("figcaption", {}, make("b", { class: "mono" }, row.tensor), ` ${about}`), histogram, heat, tip);
+		let cell = null;
+		histogram.addEventListener("pointermove", (e) => {
+			const i = Math.min(bins.length - 1, Math.floor((e.offsetX / histogram.clientWidth) * bins.length)), wide = (row.max - row.min) / bins.length;
+			tip.textContent = `${bins[i]} elements from ${short(row.min + i * wide)} to ${short(row.min + (i + 1) * wide)}`;
+		});
+		heat.addEventListener("pointermove", (e) => {
+			const i = Math.floor(e.offsetY / cell.tall), j = Math.floor(e.offsetX / cell.wide), n = i * row.across + j;
+			if (i >= row.down || j >= row.across) return;
+			const low = map.cells[2 * n], high = map.cells[2 * n + 1];
+			tip.textContent = `${between(i, row.down, row.rows, "row")}, ${between(j, row.across, row.columns, "column")}: `
+				+ (low === null ? "nothing finite" : low === high ? short(low) : `${short(low)} to ${short(high)}`) + (map.odd.has(n) && low !== null ? ", and NaN or infinity" : "");
+		});
+		new ResizeObserver(() => { drawBins(histogram, row, bins); cell = drawMap(heat, row, map); }).observe(box);
+		return box;
+	}
+
+	function tensors() {
+		const all = data.tables.pictures || [];
+		if (!all.length) return;
+		const about = new Map((data.tables.tensors || []).map((t) => [t.name, `${t.dtype} ${t.shape}`]));
+		const body = section("Elements of the tensors", "Above, how the elements are spread between the lowest and the highest. Below, rows (the first dimension) and columns (all others): "
+			+ "each cell has the colour of its element that is farthest from the mean, blue below it and red above; amber: NaN or infinity.");
+		const box = make("div", { class: "tensors" });
+		const count = make("span", {});
+		const more = make("button", { type: "button", onclick: () => show(CARDS_AT_ONCE) }, "show more");
+		const filter = make("input", { type: "search", placeholder: "part of a name", "aria-label": "show only", oninput: () => { box.replaceChildren(); show(CARDS_AT_ONCE); } });
+		function show(some) {
+			const fitting = all.filter((row) => row.tensor.includes(filter.value)), from = box.childElementCount;
+			box.append(...fitting.slice(from, from + some).map((row) => card(row, about.get(row.tensor) || "")));
+			count.textContent = `${box.childElementCount} of ${fitting.length}`;
+			more.hidden = box.childElementCount >= fitting.length;
+		}
+		if (all.length > 6) body.append(make("div", { class: "controls" }, make("label", {}, "show only ", filter), count));
+		body.append(box, more);
+		show(CARDS_AT_ONCE);
+	}
+
+	for (const picture of [curves, points, spans, elements, graph, source, tensors]) picture();
 })();
