@@ -97,6 +97,15 @@ int wti_catalogue_tests(struct wti_catalogue *catalogue, const char *name,
 			int (*take)(void *self, const struct wti_catalogue_test *test), void *self,
 			struct wt_err *err);
 
+/* Every save to that path, or with that digest or anchor, in time order of the runs. */
+struct wti_catalogue_saved {
+	const struct wti_catalogue_run *run;
+	struct wti_run_saved saved;
+};
+int wti_catalogue_saved(struct wti_catalogue *catalogue, const struct wti_run_saved *like,
+			int (*take)(void *self, const struct wti_catalogue_saved *saved),
+			void *self, struct wt_err *err);
+
 /*
  * A run below the home has ended: its row, and if it is small its summary, are added. Only where
  * there is a catalogue already; who needs one makes it. Failures are of no interest: it is found by

@@ -45,6 +45,12 @@ static const char schema[] =
 	" type INTEGER, is_default INTEGER, changes INTEGER);"
 	"CREATE INDEX settings_name ON settings(name);"
 	"CREATE INDEX settings_run ON settings(run);"
+	"CREATE TABLE saved(run INTEGER NOT NULL, path TEXT, step INTEGER, tensors INTEGER,"
+	" digest INTEGER, anchor INTEGER);"
+	"CREATE INDEX saved_run ON saved(run);"
+	"CREATE INDEX saved_path ON saved(path);"
+	"CREATE INDEX saved_digest ON saved(digest);"
+	"CREATE INDEX saved_anchor ON saved(anchor);"
 	"CREATE TABLE meta(key TEXT PRIMARY KEY, value INTEGER);";
 
 /* ---- Statements ------------------------------------------------------------------------------ */

@@ -144,8 +144,8 @@ static int forget_summary(struct wti_catalogue *c, int64_t id, struct wt_err *er
 {
 	static const char *const tables[] = {
 		"DELETE FROM metrics WHERE run = ?", "DELETE FROM findings WHERE run = ?",
-		"DELETE FROM tests WHERE run = ?", "DELETE FROM settings WHERE run = ?",
-		"UPDATE runs SET summary = 0 WHERE id = ?"};
+		"DELETE FROM tests WHERE run = ?",   "DELETE FROM settings WHERE run = ?",
+		"DELETE FROM saved WHERE run = ?",   "UPDATE runs SET summary = 0 WHERE id = ?"};
 	int r = 0;
 
 	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables) && !r; i++) {
@@ -301,6 +301,27 @@ static int put_settings(struct wti_catalogue *c, int64_t id,
 	return r;
 }
 
+static int put_saved(struct wti_catalogue *c, int64_t id, const struct wti_run_summary *summary,
+		     struct wt_err *err)
+{
+	sqlite3_stmt *stmt;
+	int r = wti_db_prepare(c, "INSERT INTO saved VALUES(?,?,?,?,?,?)", &stmt, err);
+
+	for (size_t i = 0; i < summary->saved_count && !r; i++) {
+		const struct wti_run_saved *it = &summary->saved[i];
+
+		sqlite3_bind_int64(stmt, 1, id);
+		wti_db_bind_text(stmt, 2, it->path);
+		sqlite3_bind_int64(stmt, 3, it->step);
+		sqlite3_bind_int64(stmt, 4, (int64_t)it->tensors);
+		sqlite3_bind_int64(stmt, 5, (int64_t)it->digest);
+		sqlite3_bind_int64(stmt, 6, (int64_t)it->anchor);
+		r = wti_db_execute(c, stmt, err);
+	}
+	sqlite3_finalize(stmt);
+	return r;
+}
+
 int wti_catalogue_put_summary(struct wti_catalogue *c, int64_t id,
 			      const struct wti_run_summary *summary, struct wt_err *err)
 {
@@ -311,6 +332,7 @@ int wti_catalogue_put_summary(struct wti_catalogue *c, int64_t id,
 	r = r ? r : put_findings(c, id, summary, err);
 	r = r ? r : put_tests(c, id, &summary->tests, err);
 	r = r ? r : put_settings(c, id, &summary->configuration, err);
+	r = r ? r : put_saved(c, id, summary, err);
 	r = r ? r
 	      : wti_db_prepare(c, "UPDATE runs SET summary = ?, is_damaged = ? WHERE id = ?", &stmt,
 			       err);
@@ -390,6 +412,22 @@ static int take_setting(struct wti_run_summary *summary, sqlite3_stmt *stmt)
 					 .change_count = (uint64_t)sqlite3_column_int64(stmt, 6)});
 }
 
+static struct wti_run_saved saved_at(sqlite3_stmt *stmt)
+{
+	return (struct wti_run_saved){.path = wti_db_text(stmt, 1),
+				      .step = sqlite3_column_int64(stmt, 2),
+				      .tensors = (uint64_t)sqlite3_column_int64(stmt, 3),
+				      .digest = (uint64_t)sqlite3_column_int64(stmt, 4),
+				      .anchor = (uint64_t)sqlite3_column_int64(stmt, 5)};
+}
+
+static int take_saved(struct wti_run_summary *summary, sqlite3_stmt *stmt)
+{
+	struct wti_run_saved saved = saved_at(stmt);
+
+	return wti_summary_add_saved(summary, &saved);
+}
+
 static int take_all(struct wti_catalogue *c, int64_t id, const char *sql,
 		    int (*take)(struct wti_run_summary *, sqlite3_stmt *),
 		    struct wti_run_summary *summary, struct wt_err *err)
@@ -424,6 +462,9 @@ int wti_catalogue_summary(struct wti_catalogue *c, const struct wti_catalogue_ru
 	r = r ? r
 	      : take_all(c, run->id, "SELECT * FROM settings WHERE run = ? ORDER BY rowid",
 			 take_setting, &summary, err);
+	r = r ? r
+	      : take_all(c, run->id, "SELECT * FROM saved WHERE run = ? ORDER BY rowid", take_saved,
+			 &summary, err);
 	if (r)
 		wti_summary_release(&summary);
 	else
@@ -546,6 +587,40 @@ int wti_catalogue_tests(struct wti_catalogue *c, const char *name,
 	while (!r && (r = wti_db_step(c, stmt, err)) > 0) {
 		uint64_t place = wti_map_get(&places, (uint64_t)sqlite3_column_int64(stmt, 0));
 		struct wti_catalogue_test row = {.test = test_at(stmt)};
+
+		row.run = place ? &c->runs[place - 1] : NULL;
+		r = place ? take(self, &row) : 0;
+	}
+	sqlite3_finalize(stmt);
+	wti_map_release(&places);
+	return r;
+}
+
+int wti_catalogue_saved(struct wti_catalogue *c, const struct wti_run_saved *like,
+			int (*take)(void *self, const struct wti_catalogue_saved *saved),
+			void *self, struct wt_err *err)
+{
+	struct wti_map places;
+	sqlite3_stmt *stmt = NULL;
+	int r = index_runs(c, &places, err);
+
+	/* Three look-ups by an index each; OR would read the table. */
+	r = r ? r
+	      : wti_db_prepare(
+			c,
+			"SELECT saved.*, saved.rowid FROM saved, runs WHERE runs.id = saved.run "
+			"AND saved.rowid IN (SELECT rowid FROM saved WHERE path = ?1 AND ?1 <> '' "
+			"UNION SELECT rowid FROM saved WHERE digest = ?2 UNION SELECT rowid FROM "
+			"saved WHERE anchor = ?3) ORDER BY runs.start_ns, saved.rowid",
+			&stmt, err);
+	if (!r) {
+		wti_db_bind_text(stmt, 1, like->path);
+		sqlite3_bind_int64(stmt, 2, (int64_t)like->digest);
+		sqlite3_bind_int64(stmt, 3, (int64_t)like->anchor);
+	}
+	while (!r && (r = wti_db_step(c, stmt, err)) > 0) {
+		uint64_t place = wti_map_get(&places, (uint64_t)sqlite3_column_int64(stmt, 0));
+		struct wti_catalogue_saved row = {.saved = saved_at(stmt)};
 
 		row.run = place ? &c->runs[place - 1] : NULL;
 		r = place ? take(self, &row) : 0;

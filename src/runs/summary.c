@@ -12,6 +12,8 @@
 #include "base/text.h"
 #include "convert/tap.h"
 #include "inspect/check/check.h"
+#include "inspect/training/transfers.h"
+#include "lineage.h"
 #include "runjson.h"
 #include "seen.h"
 #include "trace/run_folder.h"
@@ -69,6 +71,7 @@ void wti_summary_release(struct wti_run_summary *summary)
 	wti_arena_release(&summary->arena);
 	free(summary->metrics);
 	free(summary->findings);
+	free(summary->saved);
 	wti_tests_release(&summary->tests);
 	wti_configuration_release(&summary->configuration);
 	*summary = (struct wti_run_summary){.is_damaged = false};
@@ -124,6 +127,22 @@ int wti_summary_add_finding(struct wti_run_summary *summary, const struct wti_ru
 					      &summary->finding_capacity, WTI_SUMMARY_FINDINGS_MAX))
 		return WT_E_NOMEM;
 	summary->findings[summary->finding_count++] = copy;
+	return 0;
+}
+
+int wti_summary_add_saved(struct wti_run_summary *summary, const struct wti_run_saved *saved)
+{
+	struct wti_run_saved copy = *saved;
+
+	if (summary->saved_count >= WTI_SUMMARY_SAVED_MAX)
+		return 0;
+	copy.path = kept(summary, saved->path);
+	if (summary->arena.status == WT_E_LIMIT)
+		return 0;
+	if (summary->arena.status || wti_grow(&summary->saved, summary->saved_count + 1,
+					      &summary->saved_capacity, WTI_SUMMARY_SAVED_MAX))
+		return WT_E_NOMEM;
+	summary->saved[summary->saved_count++] = copy;
 	return 0;
 }
 
@@ -225,18 +244,51 @@ static int inspect(const struct wti_opened_run *opened, const char *name, const 
 	return !r && wt_result_status(result) ? wti_err(err, WT_E_NOMEM, "out of memory") : r;
 }
 
+static int add_saved(struct wti_run_summary *summary, const struct wti_run *run,
+		     const struct wti_transfers *transfers)
+{
+	size_t count = 0, left;
+	int r = 0;
+
+	for (size_t i = 0; i < transfers->count; i++)
+		count += !transfers->items[i].is_load && transfers->items[i].digest;
+	left = count > WTI_SUMMARY_SAVED_MAX ? count - WTI_SUMMARY_SAVED_MAX : 0;
+	for (size_t i = 0; i < transfers->count && !r; i++) {
+		const struct wti_file_transfer *it = &transfers->items[i];
+		char *path;
+
+		if (it->is_load || !it->digest || (left && left--))
+			continue;
+		path = wti_lineage_path(run, it->path);
+		r = path ? wti_summary_add_saved(summary,
+						 &(struct wti_run_saved){.path = path,
+									 .step = it->step,
+									 .tensors = it->count,
+									 .digest = it->digest,
+									 .anchor = it->anchor})
+			 : WT_E_NOMEM;
+		free(path);
+	}
+	return r;
+}
+
 /* As `doctor` finds them without a configuration: those of wheeltap.toml may change. */
 static int add_findings(struct wti_run_summary *summary, const struct wti_seen_run *seen,
 			struct wt_err *err)
 {
+	struct wti_transfers transfers;
 	struct wti_check_options options = {.with_rules = true,
-					    .some_calls = seen->opened.run.some_calls};
+					    .some_calls = seen->opened.run.some_calls,
+					    .transfers = &transfers};
 	uint64_t counts[WT_ERROR + 1] = {0};
 	struct wt_result doctor;
 	int r;
 
+	wti_transfers_init(&transfers);
 	wt_result_init(&doctor, "doctor");
 	r = inspect(&seen->opened, "doctor", &options, &doctor, err);
+	r = r ? r : add_saved(summary, &seen->opened.run, &transfers);
+	wti_transfers_release(&transfers);
 	for (size_t i = 0; i < doctor.finding_count && !r; i++) {
 		const struct wt_finding *it = &doctor.findings[i];
 

@@ -16,6 +16,7 @@
 #define WTI_SUMMARY_VERSION 2
 #define WTI_SUMMARY_METRICS_MAX 16384u
 #define WTI_SUMMARY_FINDINGS_MAX 4096u
+#define WTI_SUMMARY_SAVED_MAX 4096u /* the last ones */
 
 enum wti_statistic {
 	WTI_STAT_FIRST,
@@ -52,12 +53,23 @@ struct wti_run_finding {
 	uint64_t count;
 };
 
+/* A file that the run saved, as far as tensors in it were recorded. */
+struct wti_run_saved {
+	const char *path; /* absolute, if it is known where the program was started */
+	int64_t step;     /* -1: not known */
+	uint64_t tensors;
+	uint64_t digest; /* as in struct wti_file_transfer */
+	uint64_t anchor;
+};
+
 struct wti_run_summary {
 	struct wti_arena arena;
 	struct wti_run_metric *metrics;
 	size_t metric_count, metric_capacity;
 	struct wti_run_finding *findings;
 	size_t finding_count, finding_capacity;
+	struct wti_run_saved *saved;
+	size_t saved_count, saved_capacity;
 	struct wti_tests tests;
 	struct wti_configuration configuration;
 	bool is_damaged; /* not all of the trace could be read */
@@ -87,6 +99,7 @@ const char *wti_severity_word(enum wt_severity severity);
 /* Copy the texts. 0, or WT_E_NOMEM; beyond a ceiling nothing is added. */
 int wti_summary_add_metric(struct wti_run_summary *summary, const struct wti_run_metric *metric);
 int wti_summary_add_finding(struct wti_run_summary *summary, const struct wti_run_finding *finding);
+int wti_summary_add_saved(struct wti_run_summary *summary, const struct wti_run_saved *saved);
 /* One value. Below 0: not known, and not added. */
 int wti_summary_add_number(struct wti_run_summary *summary, const char *name, const char *unit,
 			   double value);

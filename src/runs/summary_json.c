@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A summary as JSON, for where it has to outlive its run: written, and read back. */
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "summary.h"
@@ -83,6 +85,27 @@ static void put_configured(struct wti_json *json, const struct wti_configured *i
 	wti_json_object_end(json);
 }
 
+/* Digests as text: a double does not hold them. */
+static void put_saved(struct wti_json *json, const struct wti_run_saved *saved)
+{
+	char digest[20], anchor[20];
+
+	snprintf(digest, sizeof(digest), "%016llx", (unsigned long long)saved->digest);
+	snprintf(anchor, sizeof(anchor), "%016llx", (unsigned long long)saved->anchor);
+	wti_json_object(json);
+	wti_json_key(json, "path");
+	wti_json_text(json, saved->path);
+	wti_json_key(json, "step");
+	wti_json_i64(json, saved->step);
+	wti_json_key(json, "tensors");
+	wti_json_u64(json, saved->tensors);
+	wti_json_key(json, "digest");
+	wti_json_text(json, digest);
+	wti_json_key(json, "anchor");
+	wti_json_text(json, anchor);
+	wti_json_object_end(json);
+}
+
 void wti_summary_write(struct wti_json *json, const struct wti_run_summary *summary)
 {
 	wti_json_object(json);
@@ -105,6 +128,11 @@ void wti_summary_write(struct wti_json *json, const struct wti_run_summary *summ
 	wti_json_array(json);
 	for (size_t i = 0; i < summary->configuration.count; i++)
 		put_configured(json, &summary->configuration.items[i]);
+	wti_json_array_end(json);
+	wti_json_key(json, "saved");
+	wti_json_array(json);
+	for (size_t i = 0; i < summary->saved_count; i++)
+		put_saved(json, &summary->saved[i]);
 	wti_json_array_end(json);
 	wti_json_object_end(json);
 }
@@ -206,6 +234,19 @@ static int parse_configured(struct wti_run_summary *summary, const struct wti_do
 	return *item.key ? wti_configuration_add(&summary->configuration, &item) : 0;
 }
 
+static int parse_saved(struct wti_run_summary *summary, const struct wti_doc *it)
+{
+	int64_t tensors = wti_doc_count(it, "tensors");
+
+	return wti_summary_add_saved(
+		summary,
+		&(struct wti_run_saved){.path = text_at(it, "path"),
+					.step = wti_doc_count(it, "step"),
+					.tensors = tensors > 0 ? (uint64_t)tensors : 0,
+					.digest = strtoull(text_at(it, "digest"), NULL, 16),
+					.anchor = strtoull(text_at(it, "anchor"), NULL, 16)});
+}
+
 int wti_summary_parse(const struct wti_doc *doc, struct wti_run_summary *ret_summary)
 {
 	struct wti_run_summary summary;
@@ -220,6 +261,8 @@ int wti_summary_parse(const struct wti_doc *doc, struct wti_run_summary *ret_sum
 		r = it->type == WTI_DOC_TABLE ? parse_test(&summary, it) : 0;
 	for (const struct wti_doc *it = first_of(doc, "configuration"); it && !r; it = it->next)
 		r = it->type == WTI_DOC_TABLE ? parse_configured(&summary, it) : 0;
+	for (const struct wti_doc *it = first_of(doc, "saved"); it && !r; it = it->next)
+		r = it->type == WTI_DOC_TABLE ? parse_saved(&summary, it) : 0;
 	if (r)
 		wti_summary_release(&summary);
 	else
