@@ -420,7 +420,7 @@ class Tests(Runs):
         self.assertEqual(self.names("check.passed=1", "status=finished"), ["mine"])
         self.assertEqual(self.names("status=failed", "check.failed=1"), [Path(made["run"]).name])
         for words, part in ((("tap", "results.xml"), "is no TAP"), (("junit", "log.tap"), "no JUnit XML"), (("junit", "none.xml"), "cannot open"),
-                            (("xunit", "log.tap"), "there are traincheck, tap and junit"), (("tap",), "no file given")):
+                            (("xunit", "log.tap"), "traincheck, tap and junit"), (("tap",), "no file given")):
             self.assertIn(part, self.call("import", *words, status=None).stderr, words)
         self.assertEqual(len(self.names()), 2)
 
