@@ -184,17 +184,23 @@ static bool save_and_load(struct suite *suite, enum file_format format, const ch
 			  struct tiny *loaded)
 {
 	static struct image image;
+	struct wt_transfer transfer;
 	char path[PATH_BYTES];
 	const char *why;
 
 	wt_stage("save");
 	image_make(&image, &suite->trained, format, &suite->faults);
-	why = file_save(&image, path_in(suite, file, path), &suite->faults);
+	path_in(suite, file, path);
+	transfer = wt_save_begin(path);
+	why = file_save(&image, path, &suite->faults);
+	tiny_transfer(&suite->trained, &transfer, !why);
 	wt_stage("load");
+	transfer = wt_load_begin(path);
 	if (!why)
 		why = file_load(&image, path, &suite->faults);
 	if (!why)
 		why = image_load(&image, loaded, &suite->faults);
+	tiny_transfer(loaded, &transfer, !why);
 	if (why)
 		printf("  '%s': %s\n", path, why);
 	return !why;

@@ -244,3 +244,14 @@ void tiny_tell(const struct tiny *tiny)
 			     WT_DTYPE_F32, (uint32_t)p->rank, p->shape);
 	}
 }
+
+void tiny_transfer(const struct tiny *tiny, struct wt_transfer *transfer, bool succeeded)
+{
+	for (size_t i = 0; i < TINY_PARAMETERS; i++) {
+		const struct tiny_parameter *p = &tiny->parameters[i];
+
+		wt_transfer_tensor(transfer, wt_name_of(p->name), tiny->numbers + p->first,
+				   WT_DTYPE_F32, (uint32_t)p->rank, p->shape);
+	}
+	wt_transfer_end(transfer, succeeded);
+}

@@ -48,5 +48,8 @@ void tiny_train(struct tiny *tiny, struct tiny_trainer *trainer, const struct cs
 		uint64_t epochs, bool ancestor, double *losses);
 double tiny_accuracy(const struct tiny *tiny, const struct csv *data);
 void tiny_tell(const struct tiny *tiny); /* digests of the parameters to wheeltap */
+/* The same as the contents of a file that is saved or loaded, which ends with it. */
+struct wt_transfer;
+void tiny_transfer(const struct tiny *tiny, struct wt_transfer *transfer, bool succeeded);
 
 #endif

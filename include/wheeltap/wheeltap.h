@@ -111,6 +111,18 @@ bool wt_state_float(struct wt_name *owner, struct wt_name *attribute, double old
 		    double new_value);
 bool wt_state_text(struct wt_name *owner, struct wt_name *attribute, const char *new_value);
 
+/* ---- Configuration ----------------------------------------------------------------------------
+ */
+
+/*
+ * What the program runs with, once it has made up its mind: after arguments, files and defaults.
+ * The last value of a key counts. Shown by `wheeltap report` and `compare`, asked for as
+ * `wheeltap ls 'config.lr<0.1'`. The value of a key such as "api_key" is masked.
+ */
+bool wt_config_int(struct wt_name *key, int64_t value);
+bool wt_config_float(struct wt_name *key, double value);
+bool wt_config_text(struct wt_name *key, const char *value);
+
 /* ---- Tensors ----------------------------------------------------------------------------------
  */
 
@@ -137,6 +149,32 @@ bool wt_tensor(struct wt_name *name, const void *data, uint32_t dtype, uint32_t 
 	       const size_t *extents);
 bool wt_tensor_of(struct wt_name *owner, struct wt_name *name, const void *data, uint32_t dtype,
 		  uint32_t rank, const size_t *extents);
+
+/*
+ * A file that the program saves or loads, with the digest of every tensor in it: what `wheeltap
+ * model verify FILE --against RUN` and the rules about checkpoints go by.
+ *
+ *	struct wt_transfer saving = wt_save_begin("model.safetensors");
+ *
+ *	wt_transfer_tensor(&saving, WT_NAME("fc1.weight"), w, WT_DTYPE_F32, 2, extents);
+ *	wt_transfer_int(&saving, WT_NAME("step"), step);
+ *	wt_transfer_end(&saving, fclose(file) == 0);
+ *
+ * Tensors have the names and shapes that they have in the file. `path` may be NULL: it is no file.
+ * Begin and end on the same thread. Of a load, tensors are given once they are there.
+ */
+struct wt_transfer {
+	uint32_t call; /* the library's own */
+	bool is_load;
+	bool is_recorded;
+};
+struct wt_transfer wt_save_begin(const char *path);
+struct wt_transfer wt_load_begin(const char *path);
+bool wt_transfer_tensor(const struct wt_transfer *transfer, struct wt_name *name, const void *data,
+			uint32_t dtype, uint32_t rank, const size_t *extents);
+/* A number beside the tensors, such as `step`: the step that the file claims to be of. */
+bool wt_transfer_int(const struct wt_transfer *transfer, struct wt_name *name, int64_t value);
+bool wt_transfer_end(struct wt_transfer *transfer, bool succeeded);
 
 /*
  * Perturbs the elements in place if the program is recorded with `record --noise`, as

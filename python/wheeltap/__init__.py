@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from ._reader import Column as Column, TraceError as TraceError
     from ._judge import Finding as Finding, Verdict as Verdict
-    from .flags import (CallFlags as CallFlags, MemberFlags as MemberFlags, OperatorEndFlags as OperatorEndFlags,
+    from .flags import (CallFlags as CallFlags, ConfigurationFlags as ConfigurationFlags, MemberFlags as MemberFlags, OperatorEndFlags as OperatorEndFlags,
                         SignalFlags as SignalFlags, SpanFlags as SpanFlags, StateFlags as StateFlags,
                         SyscallFlags as SyscallFlags, TaskEndFlags as TaskEndFlags, TensorFlags as TensorFlags,
                         ThinnedFlags as ThinnedFlags)
@@ -104,6 +104,18 @@ def log(**numbers: float) -> None:
     if _core is not None:
         for name, value in numbers.items():
             _core.counter(name, float(value))
+
+
+def config(*tables: dict[str, Any], **values: Any) -> None:
+    """What the program runs with, once it has made up its mind: `config(lr=0.1)`, `config(vars(arguments))`. Nested tables and
+    dataclasses become keys joined by a dot; the last value of a key counts."""
+    if _core is None or not _core.recording():
+        return
+    from . import _configuration
+
+    for table in (*tables, values):
+        for value in _configuration.flatten(table):
+            _core.configuration(value.key, "program", value.type, False, _configuration.printable(value.text))
 
 
 _NOTHING: Any = object()
@@ -180,7 +192,7 @@ def open(run: Union[str, os.PathLike[str]] = "latest") -> Run:
 def __getattr__(name: str) -> Any:
     """The types of the reader, when somebody asks for them: programs that are recorded do not load it."""
     places = {"Column": "_reader", "TraceError": "_reader", "Event": "run", "Run": "run", "Table": "table",
-              "Finding": "_judge", "Verdict": "_judge", "CallFlags": "flags", "MemberFlags": "flags",
+              "Finding": "_judge", "Verdict": "_judge", "CallFlags": "flags", "ConfigurationFlags": "flags", "MemberFlags": "flags",
               "OperatorEndFlags": "flags", "SignalFlags": "flags", "SpanFlags": "flags", "StateFlags": "flags",
               "SyscallFlags": "flags", "TaskEndFlags": "flags", "TensorFlags": "flags", "ThinnedFlags": "flags"}
     if name not in places:

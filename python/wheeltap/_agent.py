@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any, Callable
 
 from . import _results
+from ._configuration import actions as configuration_actions
 from ._imports import Watcher
 from ._noise import MODULES, Noise
 from ._own import OWN, is_asked_for, watch
@@ -159,10 +160,11 @@ def _hook_tests(core: ModuleType) -> None:
     hook(core)
 
 
-def _actions(core: ModuleType, names: list[str]) -> dict[str, Callable[[], None]]:
+def _actions(core: ModuleType, names: list[str], libraries: tuple[str, ...]) -> dict[str, Callable[[], None]]:
     actions: dict[str, Callable[[], None]] = {
         name: _hook_torch if name == "torch" else partial(_hook_library, name) for name in names}
     actions["_pytest.config"] = partial(_hook_tests, core)
+    actions.update(configuration_actions(core, libraries))
     if "torch" in names:
         from ._graphs import actions as graph_actions
         from ._generators import actions as generator_actions
@@ -177,12 +179,13 @@ def _actions(core: ModuleType, names: list[str]) -> dict[str, Callable[[], None]
 def set_up(core: ModuleType, settings: Settings) -> dict[str, Callable[[], None]]:
     """Makes the extension ready. By library, what is to be done when it has been imported."""
     bytes_max = NO_MAX if settings.tensors in ("stats", "full") else DIGEST_BYTES_MAX[settings.detail]
-    core.configure(DETAILS[settings.detail], TENSORS[settings.tensors], bytes_max, library_prefixes())
+    libraries = library_prefixes()
+    core.configure(DETAILS[settings.detail], TENSORS[settings.tensors], bytes_max, libraries)
     core.set_thrown(part)
     settings.noise.set_up(core)
     core.pace(settings.budget / 100, settings.sampled("every"), settings.sampled("warmup"), settings.omitted())
     _State.core, _State.settings = core, settings
-    return _actions(core, [name for name in settings.modules if name != OWN])
+    return _actions(core, [name for name in settings.modules if name != OWN], libraries)
 
 
 def end(core: ModuleType, settings: str) -> None:

@@ -11,6 +11,7 @@ from enum import IntFlag
 
 __all__ = [
     "CallFlags",
+    "ConfigurationFlags",
     "MemberFlags",
     "OperatorEndFlags",
     "SignalFlags",
@@ -28,6 +29,12 @@ class StateFlags(IntFlag):
 
     FIRST = 1  # the first value: nothing was known before
     ZEROS = 2  # of a tensor: all elements are zero
+
+
+class ConfigurationFlags(IntFlag):
+    """Where a value of the configuration comes from: `flags` of `configuration`."""
+
+    DEFAULT = 1  # it is the one that the program declares: nobody has given another
 
 
 class TensorFlags(IntFlag):

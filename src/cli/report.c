@@ -280,3 +280,20 @@ int wti_report_result(const struct wt_result *result, bool json, int code)
 	wti_report_notes(result);
 	return ok ? code : WTI_EXIT_ENVIRONMENT;
 }
+
+int wti_report_csv(const struct wt_result *result, int code)
+{
+	struct wti_buf out;
+	bool ok;
+
+	if (wt_result_status(result)) {
+		wti_warn("out of memory while making the result");
+		return WTI_EXIT_ENVIRONMENT;
+	}
+	wti_buf_init(&out, OUTPUT_MAX);
+	wti_show_csv(&out, result->tables[0]);
+	ok = wti_print_buf(&out);
+	wti_buf_release(&out);
+	wti_report_notes(result);
+	return ok ? code : WTI_EXIT_ENVIRONMENT;
+}

@@ -51,6 +51,10 @@ int wti_exit_of(const struct wt_err *err);
 /* Prints the result, its notes on standard error too; `code` unless printing failed. */
 int wti_report_result(const struct wt_result *result, bool json, int code);
 
+/* The first table as comma-separated values, notes on standard error; `code` unless printing
+ * failed. */
+int wti_report_csv(const struct wt_result *result, int code);
+
 void wti_report_notes(const struct wt_result *result);
 
 #endif

@@ -126,8 +126,8 @@ static void take_directive(struct reading *r, struct line line)
 	skip_blanks(&line);
 	if (is_word(line, "skip")) {
 		r->test.status = WT_CHECK_STATUS_SKIPPED;
-		while (line.bytes && *line.text != ' ')
-			skip_word(&line, (char[]){*line.text, 0});
+		for (; line.bytes && *line.text != ' '; line.bytes--)
+			line.text++;
 	} else if (is_word(line, "todo")) {
 		/* Its failure is expected, and its success proves nothing. */
 		r->test.status = WT_CHECK_STATUS_SKIPPED;

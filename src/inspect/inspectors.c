@@ -5,6 +5,7 @@
 /* clang-format off */
 const struct wt_inspector *const wti_inspectors[] = {
 	&wti_inspector_check,
+	&wti_inspector_configuration,
 	&wti_inspector_contents,
 	&wti_inspector_counts,
 	&wti_inspector_device,

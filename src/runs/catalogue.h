@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The catalogue of runs: a SQLite file beside them, with a row a run, a metric, a finding and a
- * test. It is derived: whatever is in it stands in the folders of the runs, in their files `tags`,
- * and of runs that were removed in the file of what is kept (kept.h). So it can be deleted, is made
- * anew when it is damaged, and lives in memory where it cannot be written.
+ * The catalogue of runs: a SQLite file beside them, with a row a run, a metric, a finding, a test
+ * and a setting. It is derived: whatever is in it stands in the folders of the runs, in their files
+ * `tags`, and of runs that were removed in the file of what is kept (kept.h). So it can be deleted,
+ * is made anew when it is damaged, and lives in memory where it cannot be written.
  *
  * Opening it compares it with the folders: what is missing is added, what has changed is read
  * again, what is gone leaves. That takes a stat() or two a run. Reading traces is another matter:
@@ -81,6 +81,12 @@ int wti_catalogue_metric(struct wti_catalogue *catalogue, const char *name,
 /* All names of metrics, with how many runs have them. */
 int wti_catalogue_metric_names(struct wti_catalogue *catalogue, struct wti_map *ret_names,
 			       struct wt_err *err);
+/* The same of settings; and the value of one in every run that has it, by the place of the run. */
+int wti_catalogue_setting_names(struct wti_catalogue *catalogue, struct wti_map *ret_names,
+				struct wt_err *err);
+int wti_catalogue_settings(struct wti_catalogue *catalogue, const char *name,
+			   int (*take)(void *self, size_t place, const char *value), void *self,
+			   struct wt_err *err);
 /* Of every run that has such a test, in time order of the runs: what `take` wants to know. `name`
  * NULL: all tests. */
 struct wti_catalogue_test {
@@ -90,6 +96,15 @@ struct wti_catalogue_test {
 int wti_catalogue_tests(struct wti_catalogue *catalogue, const char *name,
 			int (*take)(void *self, const struct wti_catalogue_test *test), void *self,
 			struct wt_err *err);
+
+/* Every save to that path, or with that digest or anchor, in time order of the runs. */
+struct wti_catalogue_saved {
+	const struct wti_catalogue_run *run;
+	struct wti_run_saved saved;
+};
+int wti_catalogue_saved(struct wti_catalogue *catalogue, const struct wti_run_saved *like,
+			int (*take)(void *self, const struct wti_catalogue_saved *saved),
+			void *self, struct wt_err *err);
 
 /*
  * A run below the home has ended: its row, and if it is small its summary, are added. Only where

@@ -16,7 +16,7 @@
 #include "base/err.h"
 
 /* Raised when tables change: those of before are made anew. */
-#define SCHEMA_VERSION 1
+#define SCHEMA_VERSION 2
 #define BUSY_MS 60000 /* the longest that a writer holds it is a rebuild */
 #define ASIDE ".damaged"
 
@@ -41,6 +41,16 @@ static const char schema[] =
 	" duration_ns INTEGER, detail TEXT, file TEXT, line INTEGER);"
 	"CREATE INDEX tests_name ON tests(name);"
 	"CREATE INDEX tests_run ON tests(run);"
+	"CREATE TABLE settings(run INTEGER NOT NULL, name TEXT NOT NULL, value TEXT, source TEXT,"
+	" type INTEGER, is_default INTEGER, changes INTEGER);"
+	"CREATE INDEX settings_name ON settings(name);"
+	"CREATE INDEX settings_run ON settings(run);"
+	"CREATE TABLE saved(run INTEGER NOT NULL, path TEXT, step INTEGER, tensors INTEGER,"
+	" digest INTEGER, anchor INTEGER);"
+	"CREATE INDEX saved_run ON saved(run);"
+	"CREATE INDEX saved_path ON saved(path);"
+	"CREATE INDEX saved_digest ON saved(digest);"
+	"CREATE INDEX saved_anchor ON saved(anchor);"
 	"CREATE TABLE meta(key TEXT PRIMARY KEY, value INTEGER);";
 
 /* ---- Statements ------------------------------------------------------------------------------ */

@@ -144,7 +144,8 @@ static int forget_summary(struct wti_catalogue *c, int64_t id, struct wt_err *er
 {
 	static const char *const tables[] = {
 		"DELETE FROM metrics WHERE run = ?", "DELETE FROM findings WHERE run = ?",
-		"DELETE FROM tests WHERE run = ?", "UPDATE runs SET summary = 0 WHERE id = ?"};
+		"DELETE FROM tests WHERE run = ?",   "DELETE FROM settings WHERE run = ?",
+		"DELETE FROM saved WHERE run = ?",   "UPDATE runs SET summary = 0 WHERE id = ?"};
 	int r = 0;
 
 	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables) && !r; i++) {
@@ -278,6 +279,49 @@ static int put_tests(struct wti_catalogue *c, int64_t id, const struct wti_tests
 	return r;
 }
 
+static int put_settings(struct wti_catalogue *c, int64_t id,
+			const struct wti_configuration *configuration, struct wt_err *err)
+{
+	sqlite3_stmt *stmt;
+	int r = wti_db_prepare(c, "INSERT INTO settings VALUES(?,?,?,?,?,?,?)", &stmt, err);
+
+	for (size_t i = 0; i < configuration->count && !r; i++) {
+		const struct wti_configured *it = &configuration->items[i];
+
+		sqlite3_bind_int64(stmt, 1, id);
+		wti_db_bind_text(stmt, 2, it->key);
+		wti_db_bind_text(stmt, 3, it->value);
+		wti_db_bind_text(stmt, 4, it->source);
+		sqlite3_bind_int64(stmt, 5, it->type);
+		sqlite3_bind_int(stmt, 6, it->is_default);
+		sqlite3_bind_int64(stmt, 7, (int64_t)it->change_count);
+		r = wti_db_execute(c, stmt, err);
+	}
+	sqlite3_finalize(stmt);
+	return r;
+}
+
+static int put_saved(struct wti_catalogue *c, int64_t id, const struct wti_run_summary *summary,
+		     struct wt_err *err)
+{
+	sqlite3_stmt *stmt;
+	int r = wti_db_prepare(c, "INSERT INTO saved VALUES(?,?,?,?,?,?)", &stmt, err);
+
+	for (size_t i = 0; i < summary->saved_count && !r; i++) {
+		const struct wti_run_saved *it = &summary->saved[i];
+
+		sqlite3_bind_int64(stmt, 1, id);
+		wti_db_bind_text(stmt, 2, it->path);
+		sqlite3_bind_int64(stmt, 3, it->step);
+		sqlite3_bind_int64(stmt, 4, (int64_t)it->tensors);
+		sqlite3_bind_int64(stmt, 5, (int64_t)it->digest);
+		sqlite3_bind_int64(stmt, 6, (int64_t)it->anchor);
+		r = wti_db_execute(c, stmt, err);
+	}
+	sqlite3_finalize(stmt);
+	return r;
+}
+
 int wti_catalogue_put_summary(struct wti_catalogue *c, int64_t id,
 			      const struct wti_run_summary *summary, struct wt_err *err)
 {
@@ -287,6 +331,8 @@ int wti_catalogue_put_summary(struct wti_catalogue *c, int64_t id,
 	r = r ? r : put_metrics(c, id, summary, err);
 	r = r ? r : put_findings(c, id, summary, err);
 	r = r ? r : put_tests(c, id, &summary->tests, err);
+	r = r ? r : put_settings(c, id, &summary->configuration, err);
+	r = r ? r : put_saved(c, id, summary, err);
 	r = r ? r
 	      : wti_db_prepare(c, "UPDATE runs SET summary = ?, is_damaged = ? WHERE id = ?", &stmt,
 			       err);
@@ -354,6 +400,34 @@ static int take_test(struct wti_run_summary *summary, sqlite3_stmt *stmt)
 	return wti_tests_add(&summary->tests, &test);
 }
 
+static int take_setting(struct wti_run_summary *summary, sqlite3_stmt *stmt)
+{
+	return wti_configuration_add(
+		&summary->configuration,
+		&(struct wti_configured){.key = wti_db_text(stmt, 1),
+					 .value = wti_db_text(stmt, 2),
+					 .source = wti_db_text(stmt, 3),
+					 .type = (uint32_t)sqlite3_column_int64(stmt, 4),
+					 .is_default = sqlite3_column_int(stmt, 5),
+					 .change_count = (uint64_t)sqlite3_column_int64(stmt, 6)});
+}
+
+static struct wti_run_saved saved_at(sqlite3_stmt *stmt)
+{
+	return (struct wti_run_saved){.path = wti_db_text(stmt, 1),
+				      .step = sqlite3_column_int64(stmt, 2),
+				      .tensors = (uint64_t)sqlite3_column_int64(stmt, 3),
+				      .digest = (uint64_t)sqlite3_column_int64(stmt, 4),
+				      .anchor = (uint64_t)sqlite3_column_int64(stmt, 5)};
+}
+
+static int take_saved(struct wti_run_summary *summary, sqlite3_stmt *stmt)
+{
+	struct wti_run_saved saved = saved_at(stmt);
+
+	return wti_summary_add_saved(summary, &saved);
+}
+
 static int take_all(struct wti_catalogue *c, int64_t id, const char *sql,
 		    int (*take)(struct wti_run_summary *, sqlite3_stmt *),
 		    struct wti_run_summary *summary, struct wt_err *err)
@@ -384,6 +458,12 @@ int wti_catalogue_summary(struct wti_catalogue *c, const struct wti_catalogue_ru
 			 take_finding, &summary, err);
 	r = r ? r
 	      : take_all(c, run->id, "SELECT * FROM tests WHERE run = ? ORDER BY rowid", take_test,
+			 &summary, err);
+	r = r ? r
+	      : take_all(c, run->id, "SELECT * FROM settings WHERE run = ? ORDER BY rowid",
+			 take_setting, &summary, err);
+	r = r ? r
+	      : take_all(c, run->id, "SELECT * FROM saved WHERE run = ? ORDER BY rowid", take_saved,
 			 &summary, err);
 	if (r)
 		wti_summary_release(&summary);
@@ -433,12 +513,11 @@ int wti_catalogue_metric(struct wti_catalogue *c, const char *name, enum wti_sta
 	return r;
 }
 
-int wti_catalogue_metric_names(struct wti_catalogue *c, struct wti_map *ret_names,
-			       struct wt_err *err)
+static int names_of(struct wti_catalogue *c, const char *sql, struct wti_map *ret_names,
+		    struct wt_err *err)
 {
 	sqlite3_stmt *stmt;
-	int r = wti_db_prepare(c, "SELECT name, count(*) FROM metrics GROUP BY name ORDER BY name",
-			       &stmt, err);
+	int r = wti_db_prepare(c, sql, &stmt, err);
 
 	wti_map_init(ret_names, WTI_SUMMARY_METRICS_MAX);
 	while (!r && (r = wti_db_step(c, stmt, err)) > 0) {
@@ -450,6 +529,41 @@ int wti_catalogue_metric_names(struct wti_catalogue *c, struct wti_map *ret_name
 			*slot = (uint64_t)sqlite3_column_int64(stmt, 1);
 	}
 	sqlite3_finalize(stmt);
+	return r;
+}
+
+int wti_catalogue_metric_names(struct wti_catalogue *c, struct wti_map *ret_names,
+			       struct wt_err *err)
+{
+	return names_of(c, "SELECT name, count(*) FROM metrics GROUP BY name ORDER BY name",
+			ret_names, err);
+}
+
+int wti_catalogue_setting_names(struct wti_catalogue *c, struct wti_map *ret_names,
+				struct wt_err *err)
+{
+	return names_of(c, "SELECT name, count(*) FROM settings GROUP BY name ORDER BY name",
+			ret_names, err);
+}
+
+int wti_catalogue_settings(struct wti_catalogue *c, const char *name,
+			   int (*take)(void *self, size_t place, const char *value), void *self,
+			   struct wt_err *err)
+{
+	struct wti_map places;
+	sqlite3_stmt *stmt = NULL;
+	int r = index_runs(c, &places, err);
+
+	r = r ? r : wti_db_prepare(c, "SELECT run, value FROM settings WHERE name = ?", &stmt, err);
+	if (!r)
+		wti_db_bind_text(stmt, 1, name);
+	while (!r && (r = wti_db_step(c, stmt, err)) > 0) {
+		uint64_t place = wti_map_get(&places, (uint64_t)sqlite3_column_int64(stmt, 0));
+
+		r = place ? take(self, place - 1, wti_db_text(stmt, 1)) : 0;
+	}
+	sqlite3_finalize(stmt);
+	wti_map_release(&places);
 	return r;
 }
 
@@ -473,6 +587,40 @@ int wti_catalogue_tests(struct wti_catalogue *c, const char *name,
 	while (!r && (r = wti_db_step(c, stmt, err)) > 0) {
 		uint64_t place = wti_map_get(&places, (uint64_t)sqlite3_column_int64(stmt, 0));
 		struct wti_catalogue_test row = {.test = test_at(stmt)};
+
+		row.run = place ? &c->runs[place - 1] : NULL;
+		r = place ? take(self, &row) : 0;
+	}
+	sqlite3_finalize(stmt);
+	wti_map_release(&places);
+	return r;
+}
+
+int wti_catalogue_saved(struct wti_catalogue *c, const struct wti_run_saved *like,
+			int (*take)(void *self, const struct wti_catalogue_saved *saved),
+			void *self, struct wt_err *err)
+{
+	struct wti_map places;
+	sqlite3_stmt *stmt = NULL;
+	int r = index_runs(c, &places, err);
+
+	/* Three look-ups by an index each; OR would read the table. */
+	r = r ? r
+	      : wti_db_prepare(
+			c,
+			"SELECT saved.*, saved.rowid FROM saved, runs WHERE runs.id = saved.run "
+			"AND saved.rowid IN (SELECT rowid FROM saved WHERE path = ?1 AND ?1 <> '' "
+			"UNION SELECT rowid FROM saved WHERE digest = ?2 UNION SELECT rowid FROM "
+			"saved WHERE anchor = ?3) ORDER BY runs.start_ns, saved.rowid",
+			&stmt, err);
+	if (!r) {
+		wti_db_bind_text(stmt, 1, like->path);
+		sqlite3_bind_int64(stmt, 2, (int64_t)like->digest);
+		sqlite3_bind_int64(stmt, 3, (int64_t)like->anchor);
+	}
+	while (!r && (r = wti_db_step(c, stmt, err)) > 0) {
+		uint64_t place = wti_map_get(&places, (uint64_t)sqlite3_column_int64(stmt, 0));
+		struct wti_catalogue_saved row = {.saved = saved_at(stmt)};
 
 		row.run = place ? &c->runs[place - 1] : NULL;
 		r = place ? take(self, &row) : 0;

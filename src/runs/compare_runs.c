@@ -76,16 +76,10 @@ static int put(void *opaque, const char *what, const char *name, const char *val
 static int put_number(struct comparison *c, const char *metric, const char *statistic,
 		      const char *unit, double value)
 {
-	char name[512], text[32];
+	char name[512], text[WTI_METRIC_TEXT];
 
 	snprintf(name, sizeof(name), "%s%s%s", metric, *statistic ? "." : "", statistic);
-	if (!strcmp(unit, "s") && isfinite(value))
-		wti_format_ns(text, (int64_t)(value * 1e9));
-	else if (!strcmp(unit, "bytes") && isfinite(value))
-		wti_format_bytes(text, value > 0 ? (uint64_t)value : 0);
-	else
-		snprintf(text, sizeof(text), "%.6g", value);
-	return put(c, "metric", name, text);
+	return put(c, "metric", name, wti_metric_text(text, unit, value));
 }
 
 /* What is worth a row of something that has many values. */
@@ -113,6 +107,9 @@ static int put_summary(struct comparison *c, const struct wti_run_summary *summa
 	char text[64], name[512];
 	int r = 0;
 
+	for (size_t i = 0; i < summary->configuration.count && !r; i++)
+		r = put(c, "setting", summary->configuration.items[i].key,
+			summary->configuration.items[i].value);
 	for (size_t i = 0; i < summary->metric_count && !r; i++)
 		r = put_metric(c, &summary->metrics[i]);
 	for (size_t i = 0; i < summary->finding_count && !r; i++) {
@@ -301,7 +298,7 @@ static void add_table(const struct comparison *c, bool all, struct wt_result *re
 			put_text(table, row->values[j] ? row->values[j] : "-");
 	}
 	for (size_t i = 0; i < c->run_count; i++) {
-		char key[16];
+		char key[32];
 
 		snprintf(key, sizeof(key), "run%zu", i + 1);
 		wt_result_fact_text(result, key, "", c->names[i] ? c->names[i] : "");

@@ -7,6 +7,7 @@
 #include "ending.h"
 #include "examine.h"
 #include "inspect/check/check.h"
+#include "lineage.h"
 #include "suppress.h"
 #include "thresholds.h"
 
@@ -124,11 +125,21 @@ int wti_examine(const struct wti_front *front, const struct wti_examination *in,
 	struct wti_examined examined = {.is_whole = false};
 	struct wt_err failed = {.offset = -1};
 	struct wishes wishes = {NULL};
+	struct wti_transfers transfers;
 	int r = read_wishes(front, in, &wishes, err), read;
 
 	wt_result_init(&examined.result, in->verb ? in->verb : in->inspector);
 	r = r ? r : wti_open(front, word, &examined.opened, err);
+	wti_transfers_init(&transfers);
+	if (in->judging)
+		in->judging->transfers = &transfers;
 	read = r ? r : feed(front, in, &examined, &failed);
+	if (in->judging)
+		in->judging->transfers = NULL;
+	if (!r && !read && in->judging && in->judging->with_rules)
+		r = wti_lineage_across(front, &examined.opened.run, &transfers, &examined.result,
+				       err);
+	wti_transfers_release(&transfers);
 	if (!r && read == WT_E_NOMEM)
 		r = wti_err(err, read, "%s", failed.message);
 	if (!r)

@@ -15,6 +15,7 @@
 #include "base/grow.h"
 #include "base/text.h"
 #include "run.h"
+#include "run_folders.h"
 #include "runjson.h"
 #include "set.h"
 
@@ -190,41 +191,6 @@ static bool find_elsewhere(const struct wti_front *front, struct wti_run *ret_ru
 	return run.has_json;
 }
 
-static int find_latest(const struct wti_front *front, struct wti_run *ret_run, struct wt_err *err)
-{
-	struct wti_run elsewhere;
-	struct wti_run *runs;
-	size_t count;
-	int r = wti_runs_list(front, &runs, &count, err);
-
-	if (r)
-		return r;
-	if (find_elsewhere(front, &elsewhere)) {
-		if (!count || newest_first(&elsewhere, &runs[0]) < 0) {
-			wti_runs_free(runs, count);
-			*ret_run = elsewhere;
-			return 0;
-		}
-		wti_run_release(&elsewhere);
-	}
-	if (!count) {
-		wti_runs_free(runs, count);
-		return wti_err(err, WT_E_MISSING,
-			       "no runs below '%s'; record one with 'wheeltap record -- PROGRAM', "
-			       "or give the folder of a run",
-			       front->home);
-	}
-	*ret_run = runs[0];
-	runs[0] = (struct wti_run){0};
-	wti_runs_free(runs, count);
-	return 0;
-}
-
-int wti_run_find_path(const char *path, struct wti_run *ret_run, struct wt_err *err)
-{
-	return load(path, ret_run, err);
-}
-
 /* How many bytes of the folder's name come before -DATE-TIME, or -DATE-TIME-NUMBER; 0: it has none.
  */
 static size_t stem_bytes(const char *name)
@@ -254,23 +220,86 @@ static bool is_called(const struct wti_run *run, const char *word)
 	       (bytes && strlen(word) == bytes && !memcmp(run->name, word, bytes));
 }
 
+/* ---- The newest ------------------------------------------------------------------------------ */
+
+/* A run.json is written when its run begins, and again when it ends: so no run began after it. The
+ * clock that files are stamped with is a little behind. */
+#define STAMP_SLACK_NS 1000000000LL
+
+/*
+ * The newest run below the home of that name, or of any (NULL). As newest means last begun, and a
+ * run that ended last may have begun early, those that were written since the newest one so far
+ * began are read, and no others: one or two of ten thousand. False: there is none.
+ */
+static bool find_newest(const struct wti_run_folders *folders, const char *name,
+			struct wti_run *ret_run)
+{
+	struct wti_run best = {.path = NULL}, run;
+
+	for (size_t i = 0; i < folders->count; i++) {
+		const struct wti_run_folder *item = &folders->items[i];
+
+		if (best.path && item->written_ns + STAMP_SLACK_NS <
+					 (best.start_ns ? best.start_ns : best.written_ns))
+			break;
+		if (load(item->path, &run, NULL))
+			continue;
+		if (run.has_json && (!name || is_called(&run, name)) &&
+		    (!best.path || newest_first(&run, &best) < 0)) {
+			struct wti_run older = best;
+
+			best = run;
+			run = older;
+		}
+		wti_run_release(&run);
+	}
+	*ret_run = best;
+	return best.path;
+}
+
+static int find_latest(const struct wti_front *front, struct wti_run *ret_run, struct wt_err *err)
+{
+	struct wti_run_folders folders;
+	struct wti_run elsewhere, run;
+	bool found, is_elsewhere;
+	int r = wti_run_folders(front->home, &folders, err);
+
+	if (r)
+		return r;
+	found = find_newest(&folders, NULL, &run);
+	wti_run_folders_release(&folders);
+	is_elsewhere = find_elsewhere(front, &elsewhere);
+	if (!found && !is_elsewhere)
+		return wti_err(err, WT_E_MISSING,
+			       "no runs below '%s'; record one with 'wheeltap record -- PROGRAM', "
+			       "or give the folder of a run",
+			       front->home);
+	if (found && is_elsewhere) {
+		is_elsewhere = newest_first(&elsewhere, &run) < 0;
+		wti_run_release(is_elsewhere ? &run : &elsewhere);
+	}
+	*ret_run = is_elsewhere ? elsewhere : run;
+	return 0;
+}
+
+int wti_run_find_path(const char *path, struct wti_run *ret_run, struct wt_err *err)
+{
+	return load(path, ret_run, err);
+}
+
 /* The newest run that `record` was asked to call so, or has called so after its program. */
 static bool find_named(const struct wti_front *front, const char *name, struct wti_run *ret_run)
 {
-	struct wti_run *runs;
-	size_t count, i = 0;
+	struct wti_run_folders folders;
+	struct wti_run run;
 	bool found;
 
-	if (wti_runs_list(front, &runs, &count, NULL))
+	if (wti_run_folders(front->home, &folders, NULL))
 		return false;
-	while (i < count && !is_called(&runs[i], name))
-		i++;
-	found = i < count;
-	if (found) {
-		*ret_run = runs[i];
-		runs[i] = (struct wti_run){0};
-	}
-	wti_runs_free(runs, count);
+	found = find_newest(&folders, name, &run);
+	wti_run_folders_release(&folders);
+	if (found)
+		*ret_run = run;
 	return found;
 }
 

@@ -358,6 +358,51 @@ static int apply_number(const struct wti_front *front, struct wti_catalogue *c,
 	return 0;
 }
 
+/* ---- Settings -------------------------------------------------------------------------------- */
+
+struct settings {
+	const struct wti_filter_term *term;
+	bool *holds; /* by the place of the run */
+};
+
+static int take_setting(void *opaque, size_t place, const char *value)
+{
+	struct settings *s = opaque;
+
+	s->holds[place] = matches(s->term->value, value) == (s->term->op == WTI_OP_EQUAL);
+	return 0;
+}
+
+/* A value that is no number, of a setting: a pattern. */
+static int apply_setting(struct wti_catalogue *c, const struct wti_filter_term *term, bool *keep,
+			 struct wt_err *err)
+{
+	struct settings s = {.term = term};
+	char key[WTI_FILTER_NAME_BYTES];
+	size_t count;
+	int r;
+
+	if (term->op != WTI_OP_EQUAL && term->op != WTI_OP_DIFFERS)
+		return wti_err(err, WT_E_ARG,
+			       "'%.200s': '%.100s' is no number; use = or !=", term->word,
+			       term->value);
+	r = wti_setting_find(c, term->name, key, err);
+	wti_catalogue_runs(c, &count);
+	s.holds = calloc(count + 1, sizeof(*s.holds));
+	if (!s.holds)
+		r = r ? r : wti_err(err, WT_E_NOMEM, "out of memory");
+	r = r ? r : wti_catalogue_settings(c, key, take_setting, &s, err);
+	for (size_t i = 0; i < count && !r; i++)
+		keep[i] &= s.holds[i];
+	free(s.holds);
+	return r;
+}
+
+static bool is_setting(const char *name)
+{
+	return !strncmp(name, WTI_FILTER_CONFIG, strlen(WTI_FILTER_CONFIG));
+}
+
 /* ---- All of them ----------------------------------------------------------------------------- */
 
 /* A run may be called "lr=0.1". */
@@ -417,7 +462,14 @@ static int apply_term(const struct wti_front *front, struct wti_catalogue *c,
 		return cheap ? apply_text(c, field, term, keep, err) : 0;
 	if (is_moment(term->name))
 		return cheap ? apply_moment(c, term, keep, err) : 0;
-	return cheap ? 0 : apply_number(front, c, filter, term, keep, err);
+	if (cheap)
+		return 0;
+	if (is_setting(term->name) && !wti_configured_number(term->value, &(double){0})) {
+		int r = wti_catalogue_summarise(front, c, keep, err);
+
+		return r ? r : apply_setting(c, term, keep, err);
+	}
+	return apply_number(front, c, filter, term, keep, err);
 }
 
 int wti_filter_apply(const struct wti_front *front, struct wti_catalogue *c,

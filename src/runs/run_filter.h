@@ -47,12 +47,17 @@ struct wti_run_number {
 };
 
 /*
- * `name`: a metric with or without a statistic (last is meant without one), a column of a run that
- * is a number, or check:NAME, its pass rate. Traces that were never summarised are, of the runs in
- * `wanted` (NULL: all). WT_E_ARG with a suggestion if there is none of that name.
+ * `name`: config.KEY, a setting that is a number; a metric with or without a statistic (last is
+ * meant without one), a column of a run that is a number, or check:NAME, its pass rate. Traces that
+ * were never summarised are, of the runs in `wanted` (NULL: all). WT_E_ARG with a suggestion if
+ * there is none of that name.
  */
 int wti_run_number(const struct wti_front *front, struct wti_catalogue *catalogue, const char *name,
 		   const bool *wanted, struct wti_run_number *ret_number, struct wt_err *err);
+/* The key of a setting that is meant by "config.KEY", or by the last parts of it. */
+#define WTI_FILTER_CONFIG "config."
+int wti_setting_find(struct wti_catalogue *catalogue, const char *name,
+		     char ret_key[WTI_FILTER_NAME_BYTES], struct wt_err *err);
 void wti_run_number_release(struct wti_run_number *number);
 
 /* ---- Filters --------------------------------------------------------------------------------- */

@@ -120,6 +120,96 @@ static int test_number(struct wti_catalogue *c, const char *name, struct wti_run
 	return r;
 }
 
+/* ---- Settings -------------------------------------------------------------------------------- */
+
+/* "lr" is that of "TrainConfig.lr", too, if no other setting ends so. */
+static bool ends_with_key(const char *name, const char *key)
+{
+	size_t name_bytes = strlen(name), key_bytes = strlen(key);
+
+	return name_bytes > key_bytes && !strcmp(name + name_bytes - key_bytes, key) &&
+	       name[name_bytes - key_bytes - 1] == '.';
+}
+
+static int unknown_setting(const char *key, const struct wti_map *names, struct wt_err *err)
+{
+	const char **known = calloc(names->count + 1, sizeof(*known)), *near;
+
+	if (!known)
+		return wti_err(err, WT_E_NOMEM, "out of memory");
+	for (size_t i = 0; i < names->count; i++)
+		known[i] = names->entries[i].text;
+	near = wti_suggest(key, known, names->count);
+	if (near)
+		wti_err(err, WT_E_ARG,
+			"no run has a setting '%.200s'; did you mean 'config.%.200s'?", key, near);
+	else
+		wti_err(err, WT_E_ARG,
+			"no run has a setting '%.200s'; 'wheeltap report' shows those of a run",
+			key);
+	free(known);
+	return WT_E_ARG;
+}
+
+int wti_setting_find(struct wti_catalogue *c, const char *name, char ret_key[WTI_FILTER_NAME_BYTES],
+		     struct wt_err *err)
+{
+	const char *key = name + strlen(WTI_FILTER_CONFIG), *found = NULL;
+	struct wti_map names;
+	size_t count = 0;
+	int r = wti_catalogue_setting_names(c, &names, err);
+
+	if (!r && wti_map_find_text(&names, key, strlen(key))) {
+		found = key;
+		count = 1;
+	}
+	for (size_t i = 0; i < names.count && !r && found != key; i++) {
+		if (!ends_with_key(names.entries[i].text, key))
+			continue;
+		if (count++)
+			r = wti_err(err, WT_E_ARG,
+				    "'%.100s' may be 'config.%.100s' or 'config.%.100s'; write it "
+				    "in full",
+				    name, found, names.entries[i].text);
+		found = names.entries[i].text;
+	}
+	if (!r && !count)
+		r = unknown_setting(key, &names, err);
+	if (!r)
+		snprintf(ret_key, WTI_FILTER_NAME_BYTES, "%.250s", found);
+	wti_map_release(&names);
+	return r;
+}
+
+static int take_setting(void *opaque, size_t place, const char *value)
+{
+	struct wti_run_number *number = opaque;
+
+	number->has[place] = wti_configured_number(value, &number->values[place]);
+	return 0;
+}
+
+static int setting_number(struct wti_catalogue *c, const char *name,
+			  struct wti_run_number *ret_number, struct wt_err *err)
+{
+	char key[WTI_FILTER_NAME_BYTES];
+	size_t count;
+	int r = wti_setting_find(c, name, key, err);
+
+	wti_catalogue_runs(c, &count);
+	r = r ? r : make_number(count, name, ret_number, err);
+	if (r)
+		return r;
+	for (size_t i = 0; i < count; i++)
+		ret_number->values[i] = NAN;
+	r = wti_catalogue_settings(c, key, take_setting, ret_number, err);
+	if (r)
+		wti_run_number_release(ret_number);
+	return r;
+}
+
+/* ---- Metrics --------------------------------------------------------------------------------- */
+
 /* All that can be asked for, for whoever has mistyped it. */
 static int unknown_name(const char *name, const struct wti_map *metrics, struct wt_err *err)
 {
@@ -224,6 +314,8 @@ int wti_run_number(const struct wti_front *front, struct wti_catalogue *c, const
 	r = wti_catalogue_summarise(front, c, wanted, err);
 	if (r)
 		return r;
+	if (!strncmp(name, WTI_FILTER_CONFIG, strlen(WTI_FILTER_CONFIG)))
+		return setting_number(c, name, ret_number, err);
 	return strncmp(name, "check:", strlen("check:")) ? metric_number(c, name, ret_number, err)
 							 : test_number(c, name, ret_number, err);
 }

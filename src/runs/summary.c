@@ -9,8 +9,11 @@
 
 #include "base/err.h"
 #include "base/grow.h"
+#include "base/text.h"
 #include "convert/tap.h"
 #include "inspect/check/check.h"
+#include "inspect/training/transfers.h"
+#include "lineage.h"
 #include "runjson.h"
 #include "seen.h"
 #include "trace/run_folder.h"
@@ -43,6 +46,16 @@ const char *wti_severity_word(enum wt_severity severity)
 	return severity < sizeof(words) / sizeof(*words) ? words[severity] : "other";
 }
 
+const char *wti_metric_text(char out[WTI_METRIC_TEXT], const char *unit, double value)
+{
+	if (!strcmp(unit, "s") && isfinite(value))
+		return wti_format_ns(out, (int64_t)(value * SECOND_NS));
+	if (!strcmp(unit, "bytes") && isfinite(value))
+		return wti_format_bytes(out, value > 0 ? (uint64_t)value : 0);
+	snprintf(out, WTI_METRIC_TEXT, "%.6g", value);
+	return out;
+}
+
 /* ---- Filling --------------------------------------------------------------------------------- */
 
 void wti_summary_init(struct wti_run_summary *summary)
@@ -50,6 +63,7 @@ void wti_summary_init(struct wti_run_summary *summary)
 	*summary = (struct wti_run_summary){.is_damaged = false};
 	wti_arena_init(&summary->arena, ARENA_MAX);
 	wti_tests_init(&summary->tests);
+	wti_configuration_init(&summary->configuration);
 }
 
 void wti_summary_release(struct wti_run_summary *summary)
@@ -57,7 +71,9 @@ void wti_summary_release(struct wti_run_summary *summary)
 	wti_arena_release(&summary->arena);
 	free(summary->metrics);
 	free(summary->findings);
+	free(summary->saved);
 	wti_tests_release(&summary->tests);
+	wti_configuration_release(&summary->configuration);
 	*summary = (struct wti_run_summary){.is_damaged = false};
 }
 
@@ -114,6 +130,22 @@ int wti_summary_add_finding(struct wti_run_summary *summary, const struct wti_ru
 	return 0;
 }
 
+int wti_summary_add_saved(struct wti_run_summary *summary, const struct wti_run_saved *saved)
+{
+	struct wti_run_saved copy = *saved;
+
+	if (summary->saved_count >= WTI_SUMMARY_SAVED_MAX)
+		return 0;
+	copy.path = kept(summary, saved->path);
+	if (summary->arena.status == WT_E_LIMIT)
+		return 0;
+	if (summary->arena.status || wti_grow(&summary->saved, summary->saved_count + 1,
+					      &summary->saved_capacity, WTI_SUMMARY_SAVED_MAX))
+		return WT_E_NOMEM;
+	summary->saved[summary->saved_count++] = copy;
+	return 0;
+}
+
 const struct wti_run_metric *wti_summary_metric(const struct wti_run_summary *summary,
 						const char *name)
 {
@@ -160,6 +192,9 @@ static int add_steps(struct wti_run_summary *summary, const struct wti_effects *
 	metric.values[WTI_STAT_P50] = (double)wti_effects_step_ns(fx, 0.5) / SECOND_NS;
 	metric.values[WTI_STAT_P95] = (double)wti_effects_step_ns(fx, 0.95) / SECOND_NS;
 	metric.values[WTI_STAT_COUNT] = (double)fx->step_time_count;
+	if (sum > 0 && wti_summary_add_number(summary, "throughput", "steps/s",
+					      (double)fx->step_time_count / sum))
+		return WT_E_NOMEM;
 	return wti_summary_add_metric(summary, &metric);
 }
 
@@ -200,27 +235,60 @@ static int add_metrics(struct wti_run_summary *summary, const struct wti_run *ru
 
 /* ---- Findings and tests ---------------------------------------------------------------------- */
 
-static int inspect(const struct wti_seen_run *seen, const char *name, const void *options,
+static int inspect(const struct wti_opened_run *opened, const char *name, const void *options,
 		   struct wt_result *result, struct wt_err *err)
 {
-	int r = wt_inspect(wt_inspector_by_name(name), seen->opened.trace, NULL, options, result,
-			   NULL, NULL, err);
+	int r = wt_inspect(wt_inspector_by_name(name), opened->trace, NULL, options, result, NULL,
+			   NULL, err);
 
 	return !r && wt_result_status(result) ? wti_err(err, WT_E_NOMEM, "out of memory") : r;
+}
+
+static int add_saved(struct wti_run_summary *summary, const struct wti_run *run,
+		     const struct wti_transfers *transfers)
+{
+	size_t count = 0, left;
+	int r = 0;
+
+	for (size_t i = 0; i < transfers->count; i++)
+		count += !transfers->items[i].is_load && transfers->items[i].digest;
+	left = count > WTI_SUMMARY_SAVED_MAX ? count - WTI_SUMMARY_SAVED_MAX : 0;
+	for (size_t i = 0; i < transfers->count && !r; i++) {
+		const struct wti_file_transfer *it = &transfers->items[i];
+		char *path;
+
+		if (it->is_load || !it->digest || (left && left--))
+			continue;
+		path = wti_lineage_path(run, it->path);
+		r = path ? wti_summary_add_saved(summary,
+						 &(struct wti_run_saved){.path = path,
+									 .step = it->step,
+									 .tensors = it->count,
+									 .digest = it->digest,
+									 .anchor = it->anchor})
+			 : WT_E_NOMEM;
+		free(path);
+	}
+	return r;
 }
 
 /* As `doctor` finds them without a configuration: those of wheeltap.toml may change. */
 static int add_findings(struct wti_run_summary *summary, const struct wti_seen_run *seen,
 			struct wt_err *err)
 {
+	struct wti_transfers transfers;
 	struct wti_check_options options = {.with_rules = true,
-					    .some_calls = seen->opened.run.some_calls};
+					    .some_calls = seen->opened.run.some_calls,
+					    .transfers = &transfers};
 	uint64_t counts[WT_ERROR + 1] = {0};
 	struct wt_result doctor;
 	int r;
 
+	wti_transfers_init(&transfers);
 	wt_result_init(&doctor, "doctor");
-	r = inspect(seen, "doctor", &options, &doctor, err);
+	r = inspect(&seen->opened, "doctor", &options, &doctor, err);
+	r = r ? r : add_saved(summary, &seen->opened.run, &transfers);
+	wti_transfers_release(&transfers);
 	for (size_t i = 0; i < doctor.finding_count && !r; i++) {
 		const struct wt_finding *it = &doctor.findings[i];
 
@@ -267,25 +335,45 @@ static int count_tests(struct wti_run_summary *summary)
 }
 
 /* Of the program itself; or what it printed, as tests of ctest, meson and prove do. */
-static int add_tests(struct wti_run_summary *summary, const struct wti_seen_run *seen,
-		     struct wt_err *err)
+int wti_summary_tests(const struct wti_opened_run *opened, struct wti_tests *tests,
+		      struct wt_err *err)
 {
-	struct wti_tests_options options = {.tests = &summary->tests};
-	const struct wti_run *run = &seen->opened.run;
+	struct wti_tests_options options = {.tests = tests};
 	struct wt_result nothing;
 	char *path;
 	int r;
 
 	wt_result_init(&nothing, "tests");
-	r = inspect(seen, "tests", &options, &nothing, err);
+	r = inspect(opened, "tests", &options, &nothing, err);
 	wt_result_release(&nothing);
-	if (!r && !summary->tests.count && run->is_folder) {
-		if (asprintf(&path, "%s/" WTI_RUN_CONSOLE, run->path) < 0)
+	if (!r && !tests->count && opened->run.is_folder) {
+		if (asprintf(&path, "%s/" WTI_RUN_CONSOLE, opened->run.path) < 0)
 			return wti_err(err, WT_E_NOMEM, "out of memory");
-		r = wti_tap_console(path, &summary->tests);
+		r = wti_tap_console(path, tests);
 		free(path);
 	}
+	return r;
+}
+
+static int add_tests(struct wti_run_summary *summary, const struct wti_seen_run *seen,
+		     struct wt_err *err)
+{
+	int r = wti_summary_tests(&seen->opened, &summary->tests, err);
+
 	return r ? r : count_tests(summary);
+}
+
+static int add_configuration(struct wti_run_summary *summary, const struct wti_seen_run *seen,
+			     struct wt_err *err)
+{
+	struct wti_configuration_options options = {.configuration = &summary->configuration};
+	struct wt_result nothing;
+	int r;
+
+	wt_result_init(&nothing, "configuration");
+	r = inspect(&seen->opened, "configuration", &options, &nothing, err);
+	wt_result_release(&nothing);
+	return r;
 }
 
 int wti_summary_read(const struct wti_front *front, const struct wti_run *run,
@@ -305,6 +393,7 @@ int wti_summary_read(const struct wti_front *front, const struct wti_run *run,
 		r = add_metrics(&summary, &seen.opened.run, &seen.effects);
 		r = r ? r : add_findings(&summary, &seen, &unread);
 		r = r ? r : add_tests(&summary, &seen, &unread);
+		r = r ? r : add_configuration(&summary, &seen, &unread);
 		if (r && r != WT_E_NOMEM) {
 			summary.is_damaged = true;
 			r = 0;

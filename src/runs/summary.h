@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is left of a run when its events are forgotten: metrics, findings, tests. Reading one takes
- * as long as reading the trace does; the catalogue (catalogue.h) keeps it.
+ * What is left of a run when its events are forgotten: metrics, findings, tests, configuration.
+ * Reading one takes as long as reading the trace does; the catalogue (catalogue.h) keeps it.
  */
 #ifndef WTI_RUNS_SUMMARY_H
 #define WTI_RUNS_SUMMARY_H
 
 #include "base/doc.h"
 #include "base/json.h"
+#include "inspect/summary/configuration.h"
 #include "inspect/summary/tests.h"
-#include "run.h"
+#include "open.h"
 
 /* Raised when the same run would get another summary: those of before are made again. */
-#define WTI_SUMMARY_VERSION 1
+#define WTI_SUMMARY_VERSION 2
 #define WTI_SUMMARY_METRICS_MAX 16384u
 #define WTI_SUMMARY_FINDINGS_MAX 4096u
+#define WTI_SUMMARY_SAVED_MAX 4096u /* the last ones */
 
 enum wti_statistic {
 	WTI_STAT_FIRST,
@@ -51,13 +53,25 @@ struct wti_run_finding {
 	uint64_t count;
 };
 
+/* A file that the run saved, as far as tensors in it were recorded. */
+struct wti_run_saved {
+	const char *path; /* absolute, if it is known where the program was started */
+	int64_t step;     /* -1: not known */
+	uint64_t tensors;
+	uint64_t digest; /* as in struct wti_file_transfer */
+	uint64_t anchor;
+};
+
 struct wti_run_summary {
 	struct wti_arena arena;
 	struct wti_run_metric *metrics;
 	size_t metric_count, metric_capacity;
 	struct wti_run_finding *findings;
 	size_t finding_count, finding_capacity;
+	struct wti_run_saved *saved;
+	size_t saved_count, saved_capacity;
 	struct wti_tests tests;
+	struct wti_configuration configuration;
 	bool is_damaged; /* not all of the trace could be read */
 };
 
@@ -72,6 +86,12 @@ int wti_summary_read(const struct wti_front *front, const struct wti_run *run,
 /* NULL: it has none of that name. */
 const struct wti_run_metric *wti_summary_metric(const struct wti_run_summary *summary,
 						const char *name);
+/* The tests of a run: checks of its trace, or if it has none what it printed as TAP. */
+int wti_summary_tests(const struct wti_opened_run *opened, struct wti_tests *tests,
+		      struct wt_err *err);
+/* A value of a metric as people read it: "1.2 ms", "3.4 MB", "0.25". */
+#define WTI_METRIC_TEXT 32
+const char *wti_metric_text(char out[WTI_METRIC_TEXT], const char *unit, double value);
 const char *wti_severity_word(enum wt_severity severity);
 
 /* ---- For whoever fills one ------------------------------------------------------------------- */
@@ -79,6 +99,7 @@ const char *wti_severity_word(enum wt_severity severity);
 /* Copy the texts. 0, or WT_E_NOMEM; beyond a ceiling nothing is added. */
 int wti_summary_add_metric(struct wti_run_summary *summary, const struct wti_run_metric *metric);
 int wti_summary_add_finding(struct wti_run_summary *summary, const struct wti_run_finding *finding);
+int wti_summary_add_saved(struct wti_run_summary *summary, const struct wti_run_saved *saved);
 /* One value. Below 0: not known, and not added. */
 int wti_summary_add_number(struct wti_run_summary *summary, const char *name, const char *unit,
 			   double value);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A summary as JSON, for where it has to outlive its run: written, and read back. */
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "summary.h"
@@ -68,6 +70,42 @@ static void put_test(struct wti_json *json, const struct wti_test *test)
 	wti_json_object_end(json);
 }
 
+static void put_configured(struct wti_json *json, const struct wti_configured *item)
+{
+	wti_json_object(json);
+	put_text(json, "key", item->key);
+	put_text(json, "value", item->value);
+	put_text(json, "source", item->source);
+	wti_json_key(json, "type");
+	wti_json_u64(json, item->type);
+	wti_json_key(json, "default");
+	wti_json_bool(json, item->is_default);
+	wti_json_key(json, "changes");
+	wti_json_u64(json, item->change_count);
+	wti_json_object_end(json);
+}
+
+/* Digests as text: a double does not hold them. */
+static void put_saved(struct wti_json *json, const struct wti_run_saved *saved)
+{
+	char digest[20], anchor[20];
+
+	snprintf(digest, sizeof(digest), "%016llx", (unsigned long long)saved->digest);
+	snprintf(anchor, sizeof(anchor), "%016llx", (unsigned long long)saved->anchor);
+	wti_json_object(json);
+	wti_json_key(json, "path");
+	wti_json_text(json, saved->path);
+	wti_json_key(json, "step");
+	wti_json_i64(json, saved->step);
+	wti_json_key(json, "tensors");
+	wti_json_u64(json, saved->tensors);
+	wti_json_key(json, "digest");
+	wti_json_text(json, digest);
+	wti_json_key(json, "anchor");
+	wti_json_text(json, anchor);
+	wti_json_object_end(json);
+}
+
 void wti_summary_write(struct wti_json *json, const struct wti_run_summary *summary)
 {
 	wti_json_object(json);
@@ -85,6 +123,16 @@ void wti_summary_write(struct wti_json *json, const struct wti_run_summary *summ
 	wti_json_array(json);
 	for (size_t i = 0; i < summary->tests.count; i++)
 		put_test(json, &summary->tests.items[i]);
+	wti_json_array_end(json);
+	wti_json_key(json, "configuration");
+	wti_json_array(json);
+	for (size_t i = 0; i < summary->configuration.count; i++)
+		put_configured(json, &summary->configuration.items[i]);
+	wti_json_array_end(json);
+	wti_json_key(json, "saved");
+	wti_json_array(json);
+	for (size_t i = 0; i < summary->saved_count; i++)
+		put_saved(json, &summary->saved[i]);
 	wti_json_array_end(json);
 	wti_json_object_end(json);
 }
@@ -171,6 +219,34 @@ static int parse_test(struct wti_run_summary *summary, const struct wti_doc *it)
 	return *test.name && status >= 0 ? wti_tests_add(&summary->tests, &test) : 0;
 }
 
+static int parse_configured(struct wti_run_summary *summary, const struct wti_doc *it)
+{
+	const struct wti_doc *is_default = wti_doc_get(it, "default");
+	int64_t type = wti_doc_count(it, "type"), changes = wti_doc_count(it, "changes");
+	struct wti_configured item = {
+		.key = text_at(it, "key"),
+		.value = text_at(it, "value"),
+		.source = text_at(it, "source"),
+		.type = type > 0 && type <= WT_VALUE_TYPE_TEXT ? (uint32_t)type : 0,
+		.is_default = is_default && is_default->type == WTI_DOC_BOOL && is_default->boolean,
+		.change_count = changes > 0 ? (uint64_t)changes : 0};
+
+	return *item.key ? wti_configuration_add(&summary->configuration, &item) : 0;
+}
+
+static int parse_saved(struct wti_run_summary *summary, const struct wti_doc *it)
+{
+	int64_t tensors = wti_doc_count(it, "tensors");
+
+	return wti_summary_add_saved(
+		summary,
+		&(struct wti_run_saved){.path = text_at(it, "path"),
+					.step = wti_doc_count(it, "step"),
+					.tensors = tensors > 0 ? (uint64_t)tensors : 0,
+					.digest = strtoull(text_at(it, "digest"), NULL, 16),
+					.anchor = strtoull(text_at(it, "anchor"), NULL, 16)});
+}
+
 int wti_summary_parse(const struct wti_doc *doc, struct wti_run_summary *ret_summary)
 {
 	struct wti_run_summary summary;
@@ -183,6 +259,10 @@ int wti_summary_parse(const struct wti_doc *doc, struct wti_run_summary *ret_sum
 		r = it->type == WTI_DOC_TABLE ? parse_finding(&summary, it) : 0;
 	for (const struct wti_doc *it = first_of(doc, "tests"); it && !r; it = it->next)
 		r = it->type == WTI_DOC_TABLE ? parse_test(&summary, it) : 0;
+	for (const struct wti_doc *it = first_of(doc, "configuration"); it && !r; it = it->next)
+		r = it->type == WTI_DOC_TABLE ? parse_configured(&summary, it) : 0;
+	for (const struct wti_doc *it = first_of(doc, "saved"); it && !r; it = it->next)
+		r = it->type == WTI_DOC_TABLE ? parse_saved(&summary, it) : 0;
 	if (r)
 		wti_summary_release(&summary);
 	else

@@ -52,6 +52,12 @@ static double middle(const double *sorted, size_t count)
 	return count ? (sorted[(count - 1) / 2] + sorted[count / 2]) / 2 : NAN;
 }
 
+double wti_trend_median(double *values, size_t count)
+{
+	qsort(values, count, sizeof(*values), by_value);
+	return middle(values, count);
+}
+
 /* Keeps the values that came so far in order. */
 static void insert(double *sorted, size_t count, double value)
 {
@@ -111,8 +117,7 @@ static void merge_commits(struct trend *t)
 			if (!isnan(other->value))
 				t->scratch[count++] = other->value;
 		}
-		qsort(t->scratch, count, sizeof(*t->scratch), by_value);
-		point.value = middle(t->scratch, count);
+		point.value = wti_trend_median(t->scratch, count);
 		point.min = count ? t->scratch[0] : NAN;
 		point.max = count ? t->scratch[count - 1] : NAN;
 		t->points[merged++] = point;
@@ -176,7 +181,7 @@ static void add_columns(struct wt_table *table, const struct trend *t)
 	wt_table_hide(table, 2);
 }
 
-static void put_change(struct wt_table *table, double value, double before)
+void wti_trend_put_change(struct wt_table *table, double value, double before)
 {
 	double percent = before != 0 ? 100 * (value - before) / fabs(before) : NAN;
 	char text[32] = "";
@@ -213,7 +218,7 @@ static void add_point(struct wt_table *table, const struct trend *t, const struc
 		wt_table_empty(table);
 	else
 		put_value(table, &t->number, before);
-	put_change(table, point->value, before);
+	wti_trend_put_change(table, point->value, before);
 	snprintf(status, sizeof(status), "%s%s", run->status,
 		 run->removed_ns >= 0 ? ", removed" : "");
 	put_text(table, status);

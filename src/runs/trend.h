@@ -20,4 +20,9 @@ struct wti_trend_options {
 int wti_trend(const struct wti_front *front, const struct wti_trend_options *options,
 	      struct wt_result *result, struct wt_err *err);
 
+/* The change from a median to a value: as text, and as a number of per cent. Two cells. */
+void wti_trend_put_change(struct wt_table *table, double value, double median);
+/* Sorts them; NAN of none. */
+double wti_trend_median(double *values, size_t count);
+
 #endif

@@ -24,6 +24,7 @@ import harness  # noqa: E402
 FILE = ".catalogue.sqlite"
 KEPT = ".kept.jsonl"
 SECOND = 1_000_000_000
+SUMMARY = 2  # WTI_SUMMARY_VERSION
 
 
 class Runs(harness.Case):
@@ -146,7 +147,7 @@ class Catalogue(Runs):
         for stream in run.glob("*.wt"):
             stream.write_bytes(b"")  # the folder stays as it is: nobody has a reason to look
         self.assertEqual(self.json("ls", "steps>0")["tables"]["runs"], before)
-        self.assertEqual(self.columns()[0][3], 1)
+        self.assertEqual(self.columns()[0][3], SUMMARY)
 
     def test_deleted_and_damaged(self) -> None:
         for index in range(5):
@@ -196,7 +197,7 @@ class Catalogue(Runs):
         rows = self.columns()
         self.assertEqual(len({row[0] for row in rows}), len(rows))
         self.assertEqual([row[2] for row in rows if row[0].startswith("new")], ["four one three two"] * 12)
-        self.assertTrue(all(row[3] == 1 for row in rows), rows)
+        self.assertTrue(all(row[3] == SUMMARY for row in rows), rows)
         with sqlite3.connect(self.home / FILE) as db:
             self.assertEqual(db.execute("SELECT count(*) FROM metrics WHERE name = 'steps'").fetchone(), (20,))
             self.assertEqual(db.execute("PRAGMA integrity_check").fetchone(), ("ok",))
@@ -208,7 +209,43 @@ class Catalogue(Runs):
             self.call("record", "-q", "-n", "new", "--", "true")
         with sqlite3.connect(self.home / FILE) as db:
             self.assertEqual(db.execute("SELECT label, status, summary FROM runs WHERE label = 'new'").fetchall(),
-                             [("new", "finished", 1)] * 2)
+                             [("new", "finished", SUMMARY)] * 2)
+
+
+class Settings(Runs):
+    """What the program ran with, as it resolved it."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        for lr, optimizer in (("0.5", "adam"), ("0.05", "sgd"), ("", "")):
+            program = str(harness.BUILD / "tests/record/record_configured")
+            self.call("record", "-q", "-n", f"run{lr}", "--", program, *([lr, optimizer] if lr else []))
+
+    def test_filters_sort_and_trend(self) -> None:
+        def named(*words: str) -> list[str]:
+            return [name[:name.index("-")] for name in self.names(*words)]
+
+        self.assertEqual(sorted(named("config.lr<0.1")), ["run", "run0.05"])
+        self.assertEqual(named("config.lr=0.5"), ["run0.5"])
+        self.assertEqual(named("config.optimizer=s*"), ["run0.05"])
+        self.assertEqual(named("config.optimizer!=adam"), ["run0.05"])
+        self.assertEqual(sorted(named("config.epochs=-3", "config.optimizer=adam")), ["run", "run0.5"])
+        self.assertIn("run0.5", {named("config.lr>0", "--sort", "config.lr")[0], named("config.lr>0", "--sort", "config.lr")[-1]})
+        self.assertEqual(named("config.depth=4"), named("config.model.depth=4"))
+        self.assertEqual([row["value"] for row in self.json("trend", "config.lr")["tables"]["trend"]], [0.5, 0.05, 0.05])
+        self.assertIn("did you mean 'config.optimizer'", self.call("ls", "config.optimizr=adam", status=2).stderr)
+        self.assertIn("use = or !=", self.call("ls", "config.optimizer<adam", status=2).stderr)
+        self.assertIn("no run has a setting", self.call("ls", "config.zzzzzzzz=1", status=2).stderr)
+
+    def test_compare_and_what_is_kept(self) -> None:
+        def compared() -> dict[str, list[str]]:
+            rows = self.json("compare", "run0.5", "run0.05", "--all")["tables"]["comparison"]
+            return {row["name"]: list(row.values())[2:] for row in rows if row["what"] == "setting"}
+
+        before = compared()
+        self.assertEqual((before["lr"], before["optimizer"], before["api_key"]), (["0.5", "0.05"], ["adam", "sgd"], ["*******"] * 2))
+        self.call("clean", "run0.5", "--yes")
+        self.assertEqual(compared()["lr"], before["lr"])
 
 
 class Trend(Runs):
@@ -383,7 +420,7 @@ class Tests(Runs):
         self.assertEqual(self.names("check.passed=1", "status=finished"), ["mine"])
         self.assertEqual(self.names("status=failed", "check.failed=1"), [Path(made["run"]).name])
         for words, part in ((("tap", "results.xml"), "is no TAP"), (("junit", "log.tap"), "no JUnit XML"), (("junit", "none.xml"), "cannot open"),
-                            (("xunit", "log.tap"), "there are traincheck, tap and junit"), (("tap",), "no file given")):
+                            (("xunit", "log.tap"), "traincheck, tap and junit"), (("tap",), "no file given")):
             self.assertIn(part, self.call("import", *words, status=None).stderr, words)
         self.assertEqual(len(self.names()), 2)
 

@@ -80,6 +80,22 @@ class Modelparams(Case):
             code, out = self.call(WHEELTAP, "model", "diff", source, f"again-{name}-{back}")
             self.assertEqual(code, 0, out)
 
+    def test_against_the_run(self) -> None:
+        """The program emits what it saves and loads: the file is held against that."""
+        words = [WHEELTAP, "record", "-o", "run", "--", PROGRAM, "--data", "data/iris_like.csv", "--dir", "models"]
+        self.assertEqual(self.call(*words)[0], 0)
+        for name in ("model.safetensors", "model.bin"):  # one of them has no names
+            code, out = self.call(WHEELTAP, "model", "verify", f"models/{name}", "--against", "run")
+            self.assertEqual(code, 0, out)
+            self.assertIn("4 of 4 tensors are what the run saved", out)
+        path = self.folder / "models" / "model.safetensors"
+        data = bytearray(path.read_bytes())
+        data[-2] ^= 0x40
+        path.write_bytes(bytes(data))
+        code, out = self.call(WHEELTAP, "model", "verify", "models/model.safetensors", "--against", "run")
+        self.assertEqual(code, 1, out)
+        self.assertRegex(out, r"model.safetensors: 'linear\d.\w+' differs from what was saved in step \d+: bit 22 of element \d+ is flipped")
+
     def test_recorded(self) -> None:
         words = [WHEELTAP, "record", "-o", "run", "--", PROGRAM, "--data", "data/iris_like.csv", "--dir", "models"]
         self.assertEqual(self.call(*words, "--fault", "drop-order")[0], 1)

@@ -4,7 +4,6 @@
 #define WTT_FUZZ_IMPORT_H
 
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <wheeltap/trace.h>
@@ -44,14 +43,14 @@ static inline void fuzz_import_remove(const char *folder, uint32_t streams)
 
 static inline int fuzz_import(const char *format, const uint8_t *data, size_t bytes)
 {
-	char folder[] = "/tmp/wheeltap-fuzz-XXXXXX", path[32], *paths[] = {path};
+	char folder[] = "/tmp/wheeltap-fuzz-XXXXXX", path[] = "/tmp/wheeltap-input-XXXXXX";
+	char *paths[] = {path};
 	struct wti_import_report report = {0};
 	struct wt_err err = {0};
-	int fd = memfd_create("fuzz", 0), r;
+	int fd = mkstemp(path), r;
 
 	PROMISE(mkdtemp(folder) && fd >= 0 && write(fd, data, bytes) == (ssize_t)bytes);
-	lseek(fd, 0, SEEK_SET);
-	snprintf(path, sizeof(path), "/dev/fd/%d", fd);
+	close(fd);
 	r = wti_import_run(wti_import_format(format), paths, 1, folder, &report, &err);
 	PROMISE(!r || (err.code && *err.message && !strchr(err.message, '\n')));
 	if (!r) {
@@ -59,8 +58,7 @@ static inline int fuzz_import(const char *format, const uint8_t *data, size_t by
 		fuzz_import_read(folder);
 		fuzz_import_remove(folder, report.summary.streams);
 	}
-	PROMISE(!rmdir(folder));
-	close(fd);
+	PROMISE(!rmdir(folder) && !unlink(path));
 	return 0;
 }
 

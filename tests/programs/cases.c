@@ -60,6 +60,22 @@ static int case_api(void)
 	return 0;
 }
 
+/* A file that is saved, and one that could not be loaded. */
+static int case_transfer(void)
+{
+	static const float weights[] = {1, 2, 3, 4, 5, 6};
+	struct wt_transfer saving = wt_save_begin("model.bin"), loading;
+
+	CHECK(wt_transfer_tensor(&saving, WT_NAME("weight"), weights, WT_DTYPE_F32, 2,
+				 (size_t[]){2, 3}));
+	CHECK(wt_transfer_int(&saving, WT_NAME("step"), 7));
+	CHECK(wt_transfer_end(&saving, true));
+	CHECK(!wt_transfer_end(&saving, true)); /* once is enough */
+	loading = wt_load_begin("model.bin");
+	CHECK(wt_transfer_end(&loading, false));
+	return 0;
+}
+
 /* Texts that must not be kept, and names that must be masked. */
 static int case_secrets(void)
 {
@@ -286,7 +302,7 @@ int main(int argc, char **argv)
 		{"late", case_late},       {"descriptors", case_descriptors},
 		{"steady", case_steady},   {"second", case_second},
 		{"quiet", case_quiet},     {"generations", case_generations},
-		{"vfork", case_vfork},
+		{"vfork", case_vfork},     {"transfer", case_transfer},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)

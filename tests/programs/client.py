@@ -110,6 +110,13 @@ def test_api() -> None:
     expect("kind 2 " in seen.events[-1] and "phase 1" in seen.events[-1], "the thread's end comes last")
 
 
+def test_transfer() -> None:
+    seen = record(case("transfer"), print=1)
+    expect(seen.status == 0, f"the program found all as it should be:\n{seen.text}")
+    kinds = [event.split()[1] for event in seen.events if event.split()[1] in ("13", "21", "22", "23")]
+    expect(kinds == ["21", "23", "13", "23", "22", "21", "23", "22"], f"a save with its values, and a load: {kinds}\n{seen.text}")
+
+
 def test_secrets() -> None:
     seen = record(case("secrets"), print=1)
     expect(len(seen.events) >= 10 and "PLANTED" not in seen.text, f"no secret is kept:\n{seen.text}")

@@ -14,8 +14,9 @@
 
 #include "common/text.h"
 #include "emit.h"
+#include "number.h"
 
-enum { NUMBER_BYTES = 40, DETAIL_BYTES = 128 };
+enum { DETAIL_BYTES = 128 };
 
 bool wt_check_emit(const struct wt_check *check)
 {
@@ -41,23 +42,6 @@ bool wt_check_emit(const struct wt_check *check)
 	wti_keep_text(&actual, check->actual ? check->actual : "");
 	wti_keep_text(&detail, check->detail ? check->detail : "");
 	return wti_emit_check(here, &record, texts);
-}
-
-/* As few digits as read back the same, whatever the program's locale calls a point. */
-static const char *number_text(char out[NUMBER_BYTES], double value)
-{
-	static const int precisions[] = {6, 9, 15, 17};
-	char *comma;
-
-	for (size_t i = 0; i < sizeof(precisions) / sizeof(*precisions); i++) {
-		snprintf(out, NUMBER_BYTES, "%.*g", precisions[i], value);
-		if (strtod(out, NULL) == value)
-			break;
-	}
-	comma = strchr(out, ',');
-	if (comma)
-		*comma = '.';
-	return out;
 }
 
 static struct wt_check begin(struct wt_name *name, bool passed, uint32_t comparator,
@@ -90,7 +74,7 @@ bool wt_check_at(struct wt_name *name, bool passed, struct wt_place place)
 bool wt_check_int_at(struct wt_name *name, int64_t actual, int64_t expected, struct wt_place place)
 {
 	struct wt_check check = begin(name, actual == expected, WT_COMPARATOR_EQUAL, place);
-	char left[NUMBER_BYTES], right[NUMBER_BYTES];
+	char left[WTI_NUMBER_BYTES], right[WTI_NUMBER_BYTES];
 
 	if (wti_is_off())
 		return actual == expected;
@@ -108,12 +92,12 @@ bool wt_check_close_at(struct wt_name *name, double actual, double expected, dou
 	/* Equal infinities are equal; whatever is not a number is close to nothing. */
 	const bool passed = actual == expected || fabs(actual - expected) <= tolerance;
 	struct wt_check check = begin(name, passed, WT_COMPARATOR_CLOSE, place);
-	char left[NUMBER_BYTES], right[NUMBER_BYTES];
+	char left[WTI_NUMBER_BYTES], right[WTI_NUMBER_BYTES];
 
 	if (wti_is_off())
 		return passed;
-	check.expected = number_text(left, expected);
-	check.actual = number_text(right, actual);
+	check.expected = wti_number_text(left, expected);
+	check.actual = wti_number_text(right, actual);
 	check.tolerance = tolerance;
 	wt_check_emit(&check);
 	return passed;
@@ -147,7 +131,7 @@ bool wt_check_bits_at(struct wt_name *name, const void *actual, const void *expe
 {
 	const bool passed = !bytes || !memcmp(actual, expected, bytes);
 	struct wt_check check = begin(name, passed, WT_COMPARATOR_BITS, place);
-	char left[NUMBER_BYTES] = "", right[NUMBER_BYTES] = "", detail[DETAIL_BYTES] = "";
+	char left[WTI_NUMBER_BYTES] = "", right[WTI_NUMBER_BYTES] = "", detail[DETAIL_BYTES] = "";
 
 	if (wti_is_off())
 		return passed;
@@ -169,11 +153,11 @@ bool wt_check_bits_at(struct wt_name *name, const void *actual, const void *expe
 bool wt_observe_at(struct wt_name *name, double value, struct wt_place place)
 {
 	struct wt_check check = begin(name, false, WT_COMPARATOR_NONE, place);
-	char text[NUMBER_BYTES];
+	char text[WTI_NUMBER_BYTES];
 
 	if (wti_is_off())
 		return false;
 	check.status = WT_CHECK_STATUS_OBSERVED;
-	check.actual = number_text(text, value);
+	check.actual = wti_number_text(text, value);
 	return wt_check_emit(&check);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Digests of tensors in memory: computed here, defined in docs/digest.md. */
-#include "common/agent.h"
+#include "client.h"
 
 #include <stdio.h>
 
@@ -38,10 +38,10 @@ static uint64_t element_count(uint32_t rank, const size_t *extents)
 	return count;
 }
 
-bool wt_tensor_of(struct wt_name *owner, struct wt_name *name, const void *data, uint32_t dtype,
-		  uint32_t rank, const size_t *extents)
+bool wti_client_tensor_emit(const struct wti_client_tensor *tensor)
 {
 	const struct wti_here here = wti_here();
+	const uint32_t dtype = tensor->dtype;
 	struct wti_record_tensor *record;
 	struct wti_sampled_value value = {.dtype = dtype, .has_hash = true};
 	struct wt_digest digest;
@@ -51,14 +51,14 @@ bool wt_tensor_of(struct wt_name *owner, struct wt_name *name, const void *data,
 
 	if (!here.ring)
 		return false;
-	wti_digest(data, dtype, element_count(rank, extents), &digest);
+	wti_digest(tensor->data, dtype, element_count(tensor->rank, tensor->extents), &digest);
 	value.count = digest.count;
 	value.hash = digest.hash;
 	is_known = wti_sampled_is_known(&value);
-	ids[0] = wti_name(here, name);
-	ids[1] = owner ? wti_name(here, owner) : 0;
-	ids[2] = wti_name(here,
-			  wti_name_find(shape, shape_text(shape, sizeof(shape), rank, extents)));
+	ids[0] = wti_name(here, tensor->name);
+	ids[1] = tensor->owner ? wti_name(here, tensor->owner) : 0;
+	ids[2] = wti_name(here, wti_name_find(shape, shape_text(shape, sizeof(shape), tensor->rank,
+								tensor->extents)));
 	record = wti_open(here, WT_KIND_TENSOR, sizeof(*record));
 	if (!record)
 		return false;
@@ -78,14 +78,25 @@ bool wt_tensor_of(struct wt_name *owner, struct wt_name *name, const void *data,
 	record->max = digest.max;
 	record->mean = digest.mean;
 	record->m2 = digest.m2;
-	record->call = 0;
-	record->position = 0;
+	record->call = tensor->call;
+	record->position = tensor->position;
 	record->sort = 0;
 	value.tensor = record->record.seq;
 	done = wti_commit(here, sizeof(*record));
 	if (!is_known)
-		wti_sampled_emit_packed(&value, data);
+		wti_sampled_emit_packed(&value, tensor->data);
 	return done;
+}
+
+bool wt_tensor_of(struct wt_name *owner, struct wt_name *name, const void *data, uint32_t dtype,
+		  uint32_t rank, const size_t *extents)
+{
+	return wti_client_tensor_emit(&(struct wti_client_tensor){.owner = owner,
+								  .name = name,
+								  .data = data,
+								  .dtype = dtype,
+								  .rank = rank,
+								  .extents = extents});
 }
 
 bool wt_tensor(struct wt_name *name, const void *data, uint32_t dtype, uint32_t rank,

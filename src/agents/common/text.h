@@ -26,6 +26,22 @@ static inline void wti_keep_text(struct wti_kept_text *kept, const char *text)
 	kept->bytes = (uint32_t)wti_text_cut(kept->data, bytes, WTI_TEXT_MAX);
 }
 
+/* The value of a named setting: masked, however it is to be kept, if the name is that of a secret.
+ */
+static inline void wti_keep_value(struct wti_kept_text *kept, const char *key, const char *text)
+{
+	size_t bytes = strlen(text);
+
+	if (!bytes || !wti_secret_is_key(key, strlen(key))) {
+		wti_keep_text(kept, text);
+		return;
+	}
+	bytes = bytes < WTI_PRIVATE_BYTES ? bytes : WTI_PRIVATE_BYTES;
+	memcpy(kept->described, text, bytes);
+	kept->bytes = (uint32_t)wti_secret_mask_all(kept->described, bytes);
+	kept->data = kept->described;
+}
+
 /* Puts bytes behind the fixed part of a record; the last bytes of its last unit are zero. */
 static inline void wti_put_inline(void *after, const void *data, uint32_t bytes)
 {

@@ -377,6 +377,7 @@ static int add_constants(PyObject *module)
 		{"GROUP", WTI_HANDLING_GROUP},
 		{"TRACE", WTI_HANDLING_TRACE},
 		{"OVERRIDES", WTI_HANDLING_OVERRIDES},
+		{"CONFIGURED", WTI_HANDLING_CONFIGURED},
 		{"LIVE_MODULE", WTI_LIVE_MODULE},
 		{"LIVE_TENSOR", WTI_LIVE_TENSOR},
 		{"LIVE_OPTIMIZER", WTI_LIVE_OPTIMIZER},
@@ -411,6 +412,7 @@ PyMODINIT_FUNC PyInit__wheeltap(void)
 	if (module &&
 	    (add_constants(module) < 0 || PyModule_AddFunctions(module, wti_object_methods) < 0 ||
 	     PyModule_AddFunctions(module, wti_annotate_methods) < 0 ||
+	     PyModule_AddFunctions(module, wti_configuration_methods) < 0 ||
 	     PyModule_AddFunctions(module, wti_modes_methods) < 0 ||
 	     PyModule_AddFunctions(module, wti_frame_methods) < 0 ||
 	     PyModule_AddFunctions(module, wti_noise_methods) < 0 ||

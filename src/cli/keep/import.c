@@ -257,10 +257,9 @@ static const struct {
 	const char *name;
 	int (*run)(struct import *import, struct wt_err *err);
 } formats[] = {
-	{"kineto", run_trace},
-	{"traincheck", run_traincheck},
-	{"tap", run_tests},
-	{"junit", run_tests},
+	{"kineto", run_trace}, {"chrome", run_trace}, {"sbt", run_trace},
+	{"nsys", run_trace},   {"strace", run_trace}, {"traincheck", run_traincheck},
+	{"tap", run_tests},    {"junit", run_tests},
 };
 
 static int no_format(const char *name, struct wt_err *err)
@@ -331,6 +330,10 @@ const struct wti_verb wti_verb_import = {
 		"joined with what the device did, what is left out is counted. Memory does not "
 		"grow with the file. A file that is cut or damaged is imported as far as it can "
 		"be read; the exit status is then 3. docs/import.md has more.\n\n"
+		"chrome: trace events as chrome://tracing reads them, a stream for each process. "
+		"sbt: traces of TraceSmith. nsys: reports of Nsight Systems, exported with "
+		"'nsys export --type sqlite'. strace: its text, with times (-ttt), as system "
+		"calls.\n\n"
 		"traincheck: its traces (a folder of them, or files of JSON lines) become a run, "
 		"its invariant files become a pack; the first line of a file shows which of the "
 		"two it is. A file may be a pipe: -, /dev/stdin, or <(...) of a shell. Nothing in "

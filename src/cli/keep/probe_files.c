@@ -117,13 +117,6 @@ static void look_library(struct wti_probed *ret, const char *library, const char
 		wti_probed_say(ret, WTI_PROBE_MISSING, cure, "%s", without);
 }
 
-static void look_opencl(struct wti_probed *ret)
-{
-	char path[100];
-
-	wti_probe_opencl(ret, find_library("libOpenCL.so.1", path, sizeof(path)) ? path : NULL);
-}
-
 /* What a device needs: our library, the driver's and the profiler's. The flag is in what is said.
  */
 static void look_device(struct wti_probed *ret, const char *flag, const char *profiler,
@@ -142,6 +135,13 @@ static void look_device(struct wti_probed *ret, const char *flag, const char *pr
 	else
 		wti_probed_say(ret, WTI_PROBE_MISSING, cure, "record %s has nothing to read with",
 			       flag);
+}
+
+static void look_opencl(struct wti_probed *ret)
+{
+	char path[100];
+
+	wti_probe_opencl(ret, find_library("libOpenCL.so.1", path, sizeof(path)) ? path : NULL);
 }
 
 static void look_cuda(struct wti_probed *ret)

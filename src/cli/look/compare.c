@@ -11,18 +11,6 @@ struct compare_options {
 	bool json;
 };
 
-static int print_csv(const struct wt_result *result)
-{
-	struct wti_buf out;
-	bool ok;
-
-	wti_buf_init(&out, 256u << 20);
-	wti_show_csv(&out, result->tables[0]);
-	ok = wti_print_buf(&out);
-	wti_buf_release(&out);
-	return ok ? WTI_EXIT_CLEAN : WTI_EXIT_ENVIRONMENT;
-}
-
 static int run(const void *opaque, char **arguments, size_t count)
 {
 	const struct compare_options *o = opaque;
@@ -36,7 +24,7 @@ static int run(const void *opaque, char **arguments, size_t count)
 	if (wti_compare_runs(&front, arguments, count, o->all, &result, &err))
 		code = wti_report_error("compare", o->json, &err);
 	else
-		code = o->csv ? print_csv(&result)
+		code = o->csv ? wti_report_csv(&result, WTI_EXIT_CLEAN)
 			      : wti_report_result(&result, o->json, WTI_EXIT_CLEAN);
 	wt_result_release(&result);
 	return code;

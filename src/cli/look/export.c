@@ -15,7 +15,7 @@
 #include "symbols/native.h"
 #include "cli/verb.h"
 
-#define FORMATS "perfetto|chrome|jsonl|csv|sqlite|strace|renacer-json|html|hdf5"
+#define FORMATS "perfetto|chrome|jsonl|csv|sqlite|strace|renacer-json|html|sbt|hdf5"
 #define PROGRESS_EVERY 65536u
 
 struct export_options {
@@ -252,7 +252,8 @@ static int run(const void *opaque, char **arguments, size_t count)
 static const struct wti_option options[] = {
 	{"to", 0, WTI_OPT_CHOICE, "FORMAT", FORMATS,
 	 "the format: perfetto (ui.perfetto.dev), chrome (trace events as JSON), jsonl (one object "
-	 "per line), csv, sqlite, html (a page for a browser); for system calls only: strace, "
+	 "per line), csv, sqlite, html (a page for a browser), sbt (TraceSmith); for system calls "
+	 "only: strace, "
 	 "renacer-json; of a set of runs: hdf5",
 	 AT(format)},
 	{"output", 'o', WTI_OPT_TEXT, "FILE", NULL,

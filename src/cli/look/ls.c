@@ -284,19 +284,6 @@ static int print_names(const struct listing *l)
 	return ok ? WTI_EXIT_CLEAN : WTI_EXIT_ENVIRONMENT;
 }
 
-static int print_csv(const struct wt_result *result)
-{
-	struct wti_buf out;
-	bool ok;
-
-	wti_buf_init(&out, 256u << 20);
-	wti_show_csv(&out, result->tables[0]);
-	ok = wti_print_buf(&out);
-	wti_buf_release(&out);
-	wti_report_notes(result);
-	return ok ? WTI_EXIT_CLEAN : WTI_EXIT_ENVIRONMENT;
-}
-
 static void note_nothing(const struct listing *l, const char *home, struct wt_result *result)
 {
 	size_t there = 0;
@@ -325,7 +312,7 @@ static int print_runs(struct listing *l, const char *home, struct wt_result *res
 	for (size_t i = 0; i < l->count; i++)
 		add_run(table, l, home, l->order[i]);
 	note_nothing(l, home, result);
-	return l->options->csv ? print_csv(result)
+	return l->options->csv ? wti_report_csv(result, WTI_EXIT_CLEAN)
 			       : wti_report_result(result, l->options->json, WTI_EXIT_CLEAN);
 }
 
@@ -422,7 +409,8 @@ const struct wti_verb wti_verb_ls = {
 		"without one), .min, .max, .mean, .p50, .p95 or .count behind it: loss.min, "
 		"step_time.p50 (in seconds, or 200ms), peak_memory (2G), findings.error, "
 		"check.failed, check:NAME (the pass rate of a test). 'wheeltap trend' lists the "
-		"metrics. Quote a filter with < or >.\n\n"
+		"metrics. config.KEY is a setting of the program as it resolved it, a number or a "
+		"text: config.lr, config.optimizer=adam. Quote a filter with < or >.\n\n"
 		"Metrics are read from the trace the first time that they are asked for, and kept "
 		"in a catalogue beside the runs (docs/catalogue.md).\n\n"
 		"A run is running while its recorder lives; abandoned if the recorder died; "

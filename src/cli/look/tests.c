@@ -16,19 +16,6 @@ struct tests_options {
 	bool json;
 };
 
-static int print_csv(const struct wt_result *result, int code)
-{
-	struct wti_buf out;
-	bool ok;
-
-	wti_buf_init(&out, 256u << 20);
-	wti_show_csv(&out, result->tables[0]);
-	ok = wti_print_buf(&out);
-	wti_buf_release(&out);
-	wti_report_notes(result);
-	return ok ? code : WTI_EXIT_ENVIRONMENT;
-}
-
 static int code_of(const struct wt_result *result)
 {
 	return !strcmp(result->status, "findings")       ? WTI_EXIT_FINDINGS
@@ -59,7 +46,7 @@ static int run(const void *opaque, char **arguments, size_t count)
 		code = wti_report_error("tests", o->json, &err);
 	} else {
 		code = code_of(&result);
-		code = o->csv ? print_csv(&result, code)
+		code = o->csv ? wti_report_csv(&result, code)
 			      : wti_report_result(&result, o->json, code);
 	}
 	wt_result_release(&result);

@@ -47,16 +47,14 @@ static int print(const struct trend_options *o, const struct wt_result *result)
 	struct wti_buf out;
 	bool ok;
 
+	if (o->csv)
+		return wti_report_csv(result, WTI_EXIT_CLEAN);
 	wti_buf_init(&out, 256u << 20);
-	if (o->csv) {
-		wti_show_csv(&out, result->tables[0]);
-	} else {
-		if (result->series_count && result->series[0]->count)
-			add_picture(&out, result, &style, !strcmp(o->by, "commit"));
-		if (result->tables[0]->row_count)
-			wti_show_table(&out, result->tables[0], &style);
-	}
-	ok = o->csv ? wti_print_buf(&out) : wti_print_lines(&out, style.width);
+	if (result->series_count && result->series[0]->count)
+		add_picture(&out, result, &style, !strcmp(o->by, "commit"));
+	if (result->tables[0]->row_count)
+		wti_show_table(&out, result->tables[0], &style);
+	ok = wti_print_lines(&out, style.width);
 	wti_buf_release(&out);
 	wti_report_notes(result);
 	return ok ? WTI_EXIT_CLEAN : WTI_EXIT_ENVIRONMENT;

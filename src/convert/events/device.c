@@ -10,7 +10,9 @@
 
 static struct wti_events_scan begin(const struct wti_fragment *object)
 {
-	return (struct wti_events_scan){object->data, object->data + object->bytes, false};
+	const char *data = object->bytes ? object->data : "";
+
+	return (struct wti_events_scan){data, data + object->bytes, false};
 }
 
 bool wti_argument(const struct wti_fragment *object, const char *key,

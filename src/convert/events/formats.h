@@ -7,5 +7,7 @@
 
 /* What PyTorch's profiler writes. */
 extern const struct wti_import_format wti_import_kineto;
+/* What anybody writes for chrome://tracing. */
+extern const struct wti_import_format wti_import_chrome;
 
 #endif

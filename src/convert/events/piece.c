@@ -10,11 +10,17 @@
 
 #define NS_DIGITS 3 /* of a microsecond */
 
+/* One that is missing in the file has no place. */
+static const char *begin_of(const struct wti_fragment *piece)
+{
+	return piece->bytes ? piece->data : "";
+}
+
 bool wti_piece_is(const struct wti_fragment *piece, const char *text)
 {
 	size_t bytes = strlen(text);
 
-	return piece->bytes == bytes && !memcmp(piece->data, text, bytes);
+	return piece->bytes == bytes && !memcmp(begin_of(piece), text, bytes);
 }
 
 static bool hexadecimal(const char *at, const char *end, int64_t *ret_number)
@@ -39,7 +45,7 @@ static bool hexadecimal(const char *at, const char *end, int64_t *ret_number)
 
 bool wti_piece_number(const struct wti_fragment *piece, int64_t *ret_number)
 {
-	const char *at = piece->data, *end = at + piece->bytes;
+	const char *at = begin_of(piece), *end = at + piece->bytes;
 	bool negative = at < end && *at == '-';
 	uint64_t number = 0;
 
@@ -81,7 +87,7 @@ static bool rounded_time(const struct wti_fragment *piece, int64_t *ret_ns)
 
 bool wti_piece_time(const struct wti_fragment *piece, int64_t *ret_ns)
 {
-	const char *at = piece->data, *end = at + piece->bytes;
+	const char *at = begin_of(piece), *end = at + piece->bytes;
 	bool negative = at < end && *at == '-';
 	uint64_t number = 0;
 	const char *first = at += negative;
@@ -177,12 +183,12 @@ const char *wti_piece_text(const struct wti_fragment *piece, char *out, size_t r
 			   size_t *ret_bytes)
 {
 	static const char from[] = "bfnrt", into[] = "\b\f\n\r\t";
-	const char *at = piece->data, *end = at + piece->bytes;
+	const char *at = begin_of(piece), *end = at + piece->bytes;
 	struct unescaping to = {out, 0, room};
 
 	if (!piece->escaped) {
 		*ret_bytes = piece->bytes;
-		return piece->data;
+		return begin_of(piece);
 	}
 	while (at < end && to.bytes < room) {
 		const char *known;

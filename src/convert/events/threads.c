@@ -58,6 +58,8 @@ static void default_name(struct wti_threads *threads, uint32_t track, int type,
 
 	if (type == QUEUES)
 		bytes = snprintf(name, sizeof(name), "stream %.*s", (int)tid->bytes, tid->data);
+	else if (!tid->bytes)
+		bytes = snprintf(name, sizeof(name), "process");
 	else if (!tid->is_text)
 		bytes = snprintf(name, sizeof(name), "thread %.*s", (int)tid->bytes, tid->data);
 	else

@@ -332,7 +332,9 @@ static void add_span(struct wti_intake *intake, const struct wti_intake_span *sp
 	record->head.duration = type == WTI_TAKEN_BEGIN   ? UINT64_MAX
 				: span->end > span->begin ? span->end - span->begin
 							  : 0;
-	record->head.rank = span->rank;
+	/* Begins and ends apart are in the order of the file, where they are at one time. */
+	if (type != WTI_TAKEN_BEGIN)
+		record->head.rank = span->rank;
 	record->head.type = type;
 	record->track = span->track;
 	record->name = span->name;
@@ -360,7 +362,7 @@ void wti_intake_end(struct wti_intake *intake, uint32_t track, uint64_t time)
 	if (!record)
 		return;
 	record->head.time = time;
-	record->head.rank = WTI_RANK_END;
+	record->head.duration = UINT64_MAX;
 	record->head.type = WTI_TAKEN_END;
 	record->track = track;
 }

@@ -53,7 +53,6 @@ enum wti_intake_rank {
 	WTI_RANK_OTHER,
 	WTI_RANK_RUNTIME,
 	WTI_RANK_INSIDE, /* no span: what happens in one */
-	WTI_RANK_END,    /* the end of one that was begun apart */
 };
 
 struct wti_intake_span {

@@ -282,6 +282,11 @@ static void put_arrow(struct writing *w, const struct wti_taken_flow *record, ui
 		put(w, lane, record->track, WT_KIND_EDGE, record->head.time, values, 4, NULL);
 }
 
+static uint32_t process_at(const struct writing *w, uint64_t place)
+{
+	return w->intake->track_items[((place & ~BY_PLACE) >> 32) - 1].process;
+}
+
 /* The arrow of this end, if the other was met; otherwise the end is remembered. */
 static void join(struct writing *w, const struct wti_taken_flow *record, uint64_t place,
 		 bool begins)
@@ -290,6 +295,11 @@ static void join(struct writing *w, const struct wti_taken_flow *record, uint64_
 	uint64_t *other = (uint64_t *)wti_map_find_number(begins ? &w->to : &w->from, key);
 	uint64_t *own;
 
+	if (other && *other && process_at(w, *other) != process_at(w, place)) {
+		wti_intake_leave_out(w->intake, "arrows between processes", 1);
+		*other = 0;
+		return;
+	}
 	if (other && *other) {
 		put_arrow(w, record, begins ? place : *other, begins ? *other : place);
 		if (begins)

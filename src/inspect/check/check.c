@@ -15,6 +15,7 @@
 #include "inspect/learn/checker.h"
 #include "inspect/learn/level.h"
 #include "inspect/learn/observer.h"
+#include "inspect/training/transfers.h"
 #include "inspect/traincheck/traincheck.h"
 
 struct state {
@@ -45,6 +46,8 @@ static void report(void *self, const struct wti_moment *moment)
 		wti_tc_judge_moment(s->published, moment);
 	if (s->options.with_rules)
 		wti_judge_moment(&s->judge, moment);
+	if (s->options.transfers)
+		wti_transfers_take(s->options.transfers, moment);
 }
 
 /* The step in which a rule about training had something to say first; INT64_MAX: none had. */

@@ -8,6 +8,7 @@
 
 struct wti_pack;
 struct wti_setting;
+struct wti_transfers;
 
 struct wti_check_options {
 	const struct wti_pack *pack;   /* NULL: none */
@@ -20,6 +21,9 @@ struct wti_check_options {
 	const struct wti_setting *settings; /* other thresholds */
 	size_t setting_count;
 	bool some_calls; /* not all system calls were recorded */
+	/* Gets the files that were saved and loaded, for who compares them with other runs'. Or
+	 * NULL. */
+	struct wti_transfers *transfers;
 };
 
 #endif

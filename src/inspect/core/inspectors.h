@@ -8,6 +8,7 @@
 extern const struct wt_inspector *const wti_inspectors[]; /* ends with NULL */
 
 extern const struct wt_inspector wti_inspector_check;
+extern const struct wt_inspector wti_inspector_configuration;
 extern const struct wt_inspector wti_inspector_contents;
 extern const struct wt_inspector wti_inspector_device;
 extern const struct wt_inspector wti_inspector_doctor;

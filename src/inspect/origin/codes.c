@@ -86,26 +86,38 @@ const struct wti_code wti_origin_codes[] = {
 	{0},
 };
 
+void wti_lineage_finding(struct wt_result *result, const struct wti_lineage_finding *finding)
+{
+	const struct wti_code *row = wti_origin_codes;
+
+	while (row->code && strcmp(row->code, finding->code))
+		row++;
+	wt_result_finding(result, &(struct wt_finding){.code = row->code,
+						       .severity = finding->severity,
+						       .title = row->title,
+						       .means = row->means,
+						       .hint = row->hint,
+						       .step = finding->step,
+						       .first_step = finding->step,
+						       .last_step = finding->step,
+						       .rank = -1,
+						       .line = -1,
+						       .file = finding->path,
+						       .evidence = finding->evidence,
+						       .count = finding->count,
+						       .case_count = finding->case_count});
+}
+
 void wti_origin_finding(const struct wti_origin *origin, struct wt_result *result, const char *code,
 			enum wt_severity severity, const char *evidence, int64_t step,
 			uint64_t count)
 {
-	const struct wti_code *row = wti_origin_codes;
-
-	while (row->code && strcmp(row->code, code))
-		row++;
-	wt_result_finding(result, &(struct wt_finding){.code = row->code,
-						       .severity = severity,
-						       .title = row->title,
-						       .means = row->means,
-						       .hint = row->hint,
-						       .step = step,
-						       .first_step = step,
-						       .last_step = step,
-						       .rank = -1,
-						       .line = -1,
-						       .file = origin->options.path,
-						       .evidence = evidence,
-						       .count = count,
-						       .case_count = origin->options.count});
+	wti_lineage_finding(result,
+			    &(struct wti_lineage_finding){.code = code,
+							  .severity = severity,
+							  .evidence = evidence,
+							  .path = origin->options.path,
+							  .step = step,
+							  .count = count,
+							  .case_count = origin->options.count});
 }

@@ -201,7 +201,7 @@ static void show_one(struct wti_metric_list *list, size_t place, const struct wt
 	struct wti_metric *metric = &list->items[place];
 	struct wti_curve *curve = is_by_step(metric) ? &metric->by_step : &metric->by_order;
 	struct wti_buf title;
-	char key[24];
+	char key[32];
 
 	wti_buf_init(&title, KEY_MAX);
 	put_title(&title, metric, is_shared(list, place), roles);

@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "base/grow.h"
+#include "event_text.h"
 #include "inspect/core/inspectors.h"
 #include "tests.h"
 
@@ -137,33 +138,21 @@ static int begin(void *opaque, const struct wt_trace *trace, const void *options
 	return 0;
 }
 
-/* A copy that ends with NUL; cut. */
-static const char *text_of(const struct wt_event *event, int field, char out[WTI_TEST_TEXT_MAX + 1])
-{
-	struct wt_text text = wt_event_text(event, field);
-	size_t bytes = text.bytes < WTI_TEST_TEXT_MAX ? text.bytes : WTI_TEST_TEXT_MAX;
-
-	if (bytes)
-		memcpy(out, text.data, bytes);
-	out[bytes] = 0;
-	return out;
-}
-
 static int event(void *opaque, const struct wt_event *event, struct wt_err *err)
 {
-	char texts[6][WTI_TEST_TEXT_MAX + 1];
+	char texts[6][WTI_EVENT_TEXT_MAX + 1];
 	const struct state *s = opaque;
 	struct wti_test test;
 
 	if (event->kind->number != WT_KIND_CHECK || !s->tests)
 		return 0;
 	test = (struct wti_test){
-		.name = text_of(event, WT_CHECK_FIELD_NAME, texts[0]),
-		.unit = text_of(event, WT_CHECK_FIELD_UNIT, texts[1]),
-		.file = text_of(event, WT_CHECK_FIELD_FILE, texts[2]),
-		.expected = text_of(event, WT_CHECK_FIELD_EXPECTED, texts[3]),
-		.actual = text_of(event, WT_CHECK_FIELD_ACTUAL, texts[4]),
-		.detail = text_of(event, WT_CHECK_FIELD_DETAIL, texts[5]),
+		.name = wti_event_cstr(event, WT_CHECK_FIELD_NAME, texts[0]),
+		.unit = wti_event_cstr(event, WT_CHECK_FIELD_UNIT, texts[1]),
+		.file = wti_event_cstr(event, WT_CHECK_FIELD_FILE, texts[2]),
+		.expected = wti_event_cstr(event, WT_CHECK_FIELD_EXPECTED, texts[3]),
+		.actual = wti_event_cstr(event, WT_CHECK_FIELD_ACTUAL, texts[4]),
+		.detail = wti_event_cstr(event, WT_CHECK_FIELD_DETAIL, texts[5]),
 		.status = (uint32_t)wt_event_u64(event, WT_CHECK_FIELD_STATUS),
 		.comparator = (uint32_t)wt_event_u64(event, WT_CHECK_FIELD_COMPARATOR),
 		.line = (uint32_t)wt_event_u64(event, WT_CHECK_FIELD_LINE),

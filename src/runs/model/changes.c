@@ -106,9 +106,19 @@ static float round_bf16(float number)
 	return as_float(bits & 0xffff0000u);
 }
 
+/* By hand, as not every compiler has the type: clang only for processors that compute in it. */
 static float round_f16(float number)
 {
-	return (float)(_Float16)number;
+	static const float least = 0x1p-24f, least_normal = 0x1p-14f, beyond = 65520.0f;
+	uint32_t bits;
+
+	if (fabsf(number) < least_normal)
+		return rintf(number / least) * least;
+	if (fabsf(number) >= beyond)
+		return copysignf(INFINITY, number);
+	memcpy(&bits, &number, sizeof(bits));
+	bits += 0xfff + (bits >> 13 & 1);
+	return as_float(bits & 0xffffe000u);
 }
 
 static bool fits(const struct content *content, float (*rounded)(float))

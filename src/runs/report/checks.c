@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Checks that the program or its tests made, each with what it expected and what it got. A value
- * without an expectation is observed: it is shown, and counts as nothing.
+ * Tests and checks of the run, as `wheeltap tests` has them, each with what it expected and what it
+ * got. A value without an expectation is observed: it is shown, and counts as nothing.
  */
 #include <string.h>
 
 #include "base/err.h"
+#include "runs/summary.h"
 #include "section.h"
-#include "trace/query.h"
 
 enum { CHECKS_MAX = 10000 };
-
-struct counts {
-	uint64_t of[WT_CHECK_STATUS_OBSERVED + 1];
-	uint64_t left_out;
-};
 
 static struct wt_table *checks_table(struct wt_result *result)
 {
@@ -35,12 +30,10 @@ static struct wt_table *checks_table(struct wt_result *result)
 	return table;
 }
 
-static void put_text(struct wt_table *table, const struct wt_event *event, int field)
+static void put_text(struct wt_table *table, const char *text)
 {
-	struct wt_text text = wt_event_text(event, field);
-
-	if (text.bytes)
-		wt_table_text(table, text.data, text.bytes);
+	if (*text)
+		wt_table_text(table, text, strlen(text));
 	else
 		wt_table_empty(table);
 }
@@ -53,87 +46,67 @@ static void put_count(struct wt_table *table, uint64_t count)
 		wt_table_empty(table);
 }
 
-static void add_row(struct wt_table *table, const struct wt_event *event)
+static void add_row(struct wt_table *table, const struct wti_test *test)
 {
-	int64_t duration_ns = wt_event_i64(event, WT_CHECK_FIELD_DURATION);
-	bool has_comparator = wt_event_u64(event, WT_CHECK_FIELD_COMPARATOR) != WT_COMPARATOR_NONE;
-
 	wt_table_row(table);
-	put_text(table, event, WT_CHECK_FIELD_NAME);
-	put_text(table, event, WT_CHECK_FIELD_STATUS);
-	put_text(table, event, WT_CHECK_FIELD_EXPECTED);
-	put_text(table, event, WT_CHECK_FIELD_ACTUAL);
-	if (has_comparator)
-		put_text(table, event, WT_CHECK_FIELD_COMPARATOR);
+	put_text(table, test->name);
+	put_text(table, wti_test_status_word(test->status));
+	put_text(table, test->expected);
+	put_text(table, test->actual);
+	put_text(table, test->comparator == WT_COMPARATOR_NONE
+				? ""
+				: wti_comparator_word(test->comparator));
+	if (test->comparator == WT_COMPARATOR_CLOSE)
+		wt_table_number(table, test->tolerance);
 	else
 		wt_table_empty(table);
-	if (wt_event_u64(event, WT_CHECK_FIELD_COMPARATOR) == WT_COMPARATOR_CLOSE)
-		wt_table_number(table, wt_event_f64(event, WT_CHECK_FIELD_TOLERANCE));
+	put_text(table, test->unit);
+	put_count(table, test->n);
+	if (test->duration_ns >= 0)
+		wt_table_ns(table, test->duration_ns);
 	else
 		wt_table_empty(table);
-	put_text(table, event, WT_CHECK_FIELD_UNIT);
-	put_count(table, wt_event_u64(event, WT_CHECK_FIELD_N));
-	if (duration_ns >= 0)
-		wt_table_ns(table, duration_ns);
-	else
-		wt_table_empty(table);
-	put_text(table, event, WT_CHECK_FIELD_DETAIL);
-	put_text(table, event, WT_CHECK_FIELD_FILE);
-	put_count(table, wt_event_u64(event, WT_CHECK_FIELD_LINE));
+	put_text(table, test->detail);
+	put_text(table, test->file);
+	put_count(table, test->line);
 }
 
-static void take(struct wt_table *table, struct counts *counts, const struct wt_event *event)
+static void add_counts(const struct wti_tests *tests, struct wt_result *result)
 {
-	uint64_t status = wt_event_u64(event, WT_CHECK_FIELD_STATUS);
+	static const char *const titles[WTI_TEST_STATUSES] = {"passed", "failed",
+							      "could not be completed", "skipped",
+							      "observed, without an expectation"};
+	struct wti_tests_count count = wti_tests_count(tests);
+	uint64_t left_out =
+		tests->left_out_count + (tests->count > CHECKS_MAX ? tests->count - CHECKS_MAX : 0);
 
-	if (event->kind->number != WT_KIND_CHECK)
-		return;
-	if (table->row_count >= CHECKS_MAX) {
-		counts->left_out++;
-		return;
-	}
-	if (status <= WT_CHECK_STATUS_OBSERVED)
-		counts->of[status]++;
-	add_row(table, event);
-}
-
-static void add_counts(const struct counts *counts, struct wt_result *result)
-{
-	static const char *const titles[] = {"passed", "failed", "could not be completed",
-					     "skipped", "observed, without an expectation"};
-	static const char *const keys[] = {"passed", "failed", "error", "skipped", "observed"};
-
-	for (size_t i = 0; i <= WT_CHECK_STATUS_OBSERVED; i++)
-		if (counts->of[i])
-			wt_result_fact_count(result, keys[i], titles[i], WT_CELL_COUNT,
-					     counts->of[i]);
-	if (counts->left_out)
+	for (uint32_t i = 0; i < WTI_TEST_STATUSES; i++)
+		if (count.by_status[i])
+			wt_result_fact_count(result, wti_test_status_word(i), titles[i],
+					     WT_CELL_COUNT, count.by_status[i]);
+	if (left_out)
 		wt_result_note(result, "too many checks: %llu are left out",
-			       (unsigned long long)counts->left_out);
+			       (unsigned long long)left_out);
 }
 
 int wti_section_checks(struct wti_report_source *source, struct wt_result *result,
 		       struct wt_err *err)
 {
-	static const char *const kinds[] = {"check", NULL};
-	struct wt_err failed = {.offset = -1};
-	struct counts counts = {{0}, 0};
-	struct wt_cursor *cursor = NULL;
-	struct wt_event event;
+	struct wt_err unread = {.offset = -1};
+	struct wti_tests tests;
 	struct wt_table *table;
-	int r = wti_cursor_of(source->opened->trace, kinds, NULL, UINT32_MAX, &cursor, &failed);
+	int r;
 
+	wti_tests_init(&tests);
+	r = wti_summary_tests(source->opened, &tests, &unread);
 	table = checks_table(result);
-	while (!r && (r = wt_cursor_next(cursor, &event, &failed)) > 0) {
-		take(table, &counts, &event);
-		r = 0;
-	}
-	wt_cursor_free(cursor);
-	if (r == WT_E_NOMEM)
-		return wti_err(err, r, "out of memory");
-	add_counts(&counts, result);
-	if (!table->row_count)
+	for (size_t i = 0; i < tests.count && i < CHECKS_MAX; i++)
+		add_row(table, &tests.items[i]);
+	add_counts(&tests, result);
+	if (!tests.count)
 		wti_not_recorded(result, "checks",
-				 "make them in the program: wheeltap.check(), wt_check()");
-	return 0;
+				 "run tests by pytest, print TAP, or check in the program: "
+				 "wheeltap.check(), wt_check()");
+	wti_tests_release(&tests);
+	return r == WT_E_NOMEM ? wti_err(err, r, "out of memory") : 0;
 }

@@ -69,11 +69,32 @@ static bool add_texts(const struct wti_doc *object, struct wt_table *table)
 	return is_any;
 }
 
+/* What the program made of its arguments, files and defaults. */
+static int add_resolved(const struct wti_report_source *source, struct wt_result *result,
+			struct wt_err *err)
+{
+	struct wt_result own;
+	int r;
+
+	wt_result_init(&own, "configuration");
+	r = wti_section_inspect(source, "configuration", NULL, &own, err);
+	if (!r && !wti_section_take(result, &own, "configuration",
+				    "Configuration as the program resolved it"))
+		wti_not_recorded(result, "the configuration as the program resolved it",
+				 "parse it with argparse, click, absl, hydra or OmegaConf in "
+				 "Python, or call wheeltap.config(), wt_config_text()");
+	wt_result_release(&own);
+	return r;
+}
+
 int wti_section_configuration(struct wti_report_source *source, struct wt_result *result,
 			      struct wt_err *err)
 {
 	const struct wti_doc *json = source->json;
+	int r = add_resolved(source, result, err);
 
+	if (r)
+		return r;
 	if (!add_texts(json ? wti_doc_get(json, "seeds") : NULL,
 		       pairs_table(result, "seeds", "Seeds", "seed", "value")))
 		wti_not_recorded(
@@ -81,8 +102,6 @@ int wti_section_configuration(struct wti_report_source *source, struct wt_result
 			"set them in the program (torch.manual_seed, random.seed, "
 			"numpy.random.seed), as an option --seed, or as a variable ..._SEED");
 	add_arguments(json ? wti_doc_get(json, "command") : NULL, result);
-	wti_not_recorded(result, "arguments as the program parsed them",
-			 "annotate them: wheeltap.state(), wt_state()");
 	if (!wti_section_take(result, &source->contents, "library", "What torch was set to"))
 		wti_not_recorded(result, "settings of torch", "record a Python program with torch");
 	add_texts(json ? wti_doc_get(json, "environment") : NULL,

@@ -87,6 +87,7 @@ void wti_export_release(struct wti_export_job *job);
 extern const struct wti_exporter wti_exporter_perfetto;
 extern const struct wti_exporter wti_exporter_chrome;
 extern const struct wti_exporter wti_exporter_jsonl;
+extern const struct wti_exporter wti_exporter_sbt;
 extern const struct wti_exporter wti_exporter_csv;
 extern const struct wti_exporter wti_exporter_sqlite;
 extern const struct wti_exporter wti_exporter_strace;

@@ -5,9 +5,11 @@
 #include "export.h"
 
 const struct wti_exporter *const wti_exporters[] = {
-	&wti_exporter_perfetto, &wti_exporter_chrome, &wti_exporter_jsonl,
-	&wti_exporter_csv,      &wti_exporter_sqlite, &wti_exporter_strace,
-	&wti_exporter_renacer,  &wti_exporter_html,   NULL,
+	&wti_exporter_perfetto, &wti_exporter_chrome,
+	&wti_exporter_jsonl,    &wti_exporter_csv,
+	&wti_exporter_sqlite,   &wti_exporter_strace,
+	&wti_exporter_renacer,  &wti_exporter_html,
+	&wti_exporter_sbt,      NULL,
 };
 
 const struct wti_exporter *wti_exporter_by_name(const char *name)

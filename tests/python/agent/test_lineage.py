@@ -261,5 +261,101 @@ def test_loaded(t: Harness) -> None:
         lineage.found(*fault)
 
 
+# Saves to many files, each of which is spoiled in another way before the next run loads it.
+SAVE_MANY = """
+import numpy as np, torch, torch.nn as nn
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(6, 8), nn.Linear(8, 4))
+optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+for step in range(4):
+    optimizer.zero_grad()
+    model(torch.ones(2, 6)).sum().backward()
+    optimizer.step()
+    for name in ("good", "old", "cast", "mixed", "bare", "lost", "stale", "foreign"):
+        torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict(), "step": step}, name + ".pt")
+    torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict(), "step": step}, f"step_{step}.pt")
+np.savez("arrays.npz", **{k: v.numpy() for k, v in model.state_dict().items()})
+np.savez("changed.npz", **{k: v.numpy() for k, v in model.state_dict().items()})
+"""
+SPOIL_MANY = """
+import os, shutil, numpy as np, torch
+def spoil(name, change):
+    state = torch.load(name + ".pt")
+    change(state)
+    torch.save(state, name + ".pt")
+spoil("cast", lambda s: s["model"].update({"0.weight": s["model"]["0.weight"].bfloat16().float()}))
+spoil("mixed", lambda s: s["model"].update({"1.weight": torch.load("step_1.pt")["model"]["1.weight"]}))
+spoil("bare", lambda s: s.pop("optimizer"))
+spoil("lost", lambda s: s["model"].pop("1.bias"))
+spoil("foreign", lambda s: s["model"].update({"2.weight": torch.ones(3)}))
+shutil.copy("step_1.pt", "old.pt")
+os.makedirs("moved")
+shutil.copy("good.pt", "moved/renamed.pt")
+arrays = dict(np.load("changed.npz"))
+arrays["0.bias"] = arrays["0.bias"] * 2
+np.savez("changed.npz", **arrays)
+"""
+LOAD_MANY = """
+import sys, numpy as np, torch
+for name in sys.argv[1:]:
+    if name.endswith(".npz"):
+        print(len(dict(np.load(name))))
+    else:
+        torch.load(name)
+"""
+# What is wrong, the file that was loaded, the finding, and what stands in it: the run, the tensor, the steps.
+ACROSS = (
+    ("a cast on the way from run to run", "cast.pt", "WT-LIN-001", "model.0.weight", "'first'", "step 4"),
+    ("a tensor of an earlier step", "mixed.pt", "WT-LIN-003", "model.1.weight", "'first'", "step 2", "step 4"),
+    ("the optimizer's state was left out", "bare.pt", "WT-LIN-010", "optimizer.state.0", "'first'", "step 4"),
+    ("a tensor was lost", "lost.pt", "WT-LIN-005", "model.1.bias", "'first'", "step 4"),
+    ("an old checkpoint under the name of the last", "old.pt", "WT-LIN-007", "model.0.weight", "'first'", "step 2", "step 4"),
+    ("a tensor that nobody saved", "foreign.pt", "WT-LIN-006", "model.2.weight", "'first'", "step 4"),
+    ("an array of an archive was changed", "changed.npz", "WT-LIN-001", "0.bias", "'first'", "step 4"),
+)
+
+
+class Across:
+    """Runs in a folder of their own."""
+
+    def __init__(self, t: Harness) -> None:
+        self.t = t
+        self.folder = t.folder / "across"
+        self.folder.mkdir()
+
+    def run(self, *command: str) -> Any:
+        return self.t.execute(["env", "-C", str(self.folder), *command])
+
+    def record(self, name: str, code: str, *words: str) -> None:
+        done = self.run(self.t.wheeltap, "record", "-o", f"wheeltap-runs/{name}", "--", self.t.python, self.t.script(code), *words)
+        self.t.check(f"{name} is recorded", done.status == 0, done.errors[-500:])
+
+    def findings(self, verb: str, name: str) -> tuple[list[dict[str, Any]], str]:
+        done = self.run(self.t.wheeltap, verb, name, "--json")
+        answer = json.loads(done.output) if done.output.startswith("{") else {"error": done.output + done.errors}
+        return [f for f in answer.get("findings", ()) if f["id"].startswith("WT-LIN")], json.dumps(answer)
+
+
+def test_across(t: Harness) -> None:
+    """A run that loads finds the run that saved, in the catalogue."""
+    across = Across(t)
+    across.record("first", SAVE_MANY)
+    spoiled = across.run(t.python, t.script(SPOIL_MANY))
+    t.check("files are spoiled", spoiled.status == 0, spoiled.errors[-500:])
+    across.record("clean", LOAD_MANY, "good.pt", "moved/renamed.pt", "stale.pt", "arrays.npz", "step_1.pt")
+    across.record("bad", LOAD_MANY, *(fault[1] for fault in ACROSS))
+    for verb in ("doctor", "check"):
+        found, answer = across.findings(verb, "clean")
+        t.check(f"{verb}: unchanged checkpoints are clean across runs", not found and '"findings"' in answer, answer[:1500])
+    found, answer = across.findings("doctor", "bad")
+    for what, file, code, *words in ACROSS:
+        texts = [json.dumps(f) for f in found if f["id"] == code and file in json.dumps(f)]
+        t.check(f"fault across runs: {what}", len(texts) == 1 and all(word in texts[0] for word in words), json.dumps(found)[:3000])
+    t.equal("and no more findings than faults", len(found), len(ACROSS), json.dumps(found)[:3000])
+    shutil.rmtree(across.folder / "wheeltap-runs/first")
+    found, answer = across.findings("doctor", "bad")
+    t.check("silent where nobody is known to have saved it", not found, json.dumps(found)[:1500])
+
+
 if __name__ == "__main__":
-    main(test_saved, test_loaded, require=("torch", "numpy"))
+    main(test_saved, test_loaded, test_across, require=("torch", "numpy"))

@@ -31,6 +31,7 @@ enum wti_handling {
 	WTI_HANDLING_GROUP,     /* the process becomes a rank of a group */
 	WTI_HANDLING_TRACE,     /* calls within only build a graph: nothing of them is emitted */
 	WTI_HANDLING_OVERRIDES, /* function modes of this thread come or go */
+	WTI_HANDLING_CONFIGURED,   /* the program's configuration, or a part of it, is resolved */
 	WTI_HANDLING_ARRAY_SAVED,  /* numpy.save */
 	WTI_HANDLING_ARRAYS_SAVED, /* numpy.savez and savez_compressed */
 	WTI_HANDLING_ARRAY_LOADED, /* numpy.load */

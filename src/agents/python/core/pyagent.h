@@ -127,6 +127,7 @@ struct wti_python {
 	Py_ssize_t code_extra;     /* index of our notes on code objects */
 	PyObject *library_prefixes; /* tuple of str: code under them is not the user's */
 	PyObject *callbacks;   /* object with the methods of wheeltap._torch.Callbacks, or NULL */
+	PyObject *configured;  /* wheeltap._configuration.Resolved.take, or NULL */
 	PyObject *thrown_part; /* wheeltap._thrown.part, or NULL */
 	struct wti_pace pace;
 	struct wti_name_tables names;

@@ -146,6 +146,7 @@ static const struct wti_handler *const handlers[WTI_HANDLING_END] = {
 	[WTI_HANDLING_GROUP] = &row_group,
 	[WTI_HANDLING_TRACE] = &row_trace,
 	[WTI_HANDLING_OVERRIDES] = &row_overrides,
+	[WTI_HANDLING_CONFIGURED] = &wti_handler_configured,
 };
 
 bool wti_handle_is(uint32_t handling)

@@ -37,6 +37,8 @@ extern const struct wti_handler wti_handler_made, wti_handler_method, wti_handle
 /* What feeds them: handle_data.c */
 extern const struct wti_handler wti_handler_epoch, wti_handler_batch, wti_handler_fetch,
 	wti_handler_worker;
+/* What they run with: handle_configuration.c */
+extern const struct wti_handler wti_handler_configured;
 
 /* Arrays of numpy: handle_arrays.c */
 extern const struct wti_handler wti_handler_array_saved, wti_handler_arrays_saved,

@@ -94,6 +94,10 @@ void wti_counter(struct wt_name *name, double value);
 
 extern PyMethodDef wti_annotate_methods[];
 
+/* ---- handle_configuration.c ----------------------------------------------------------------- */
+
+extern PyMethodDef wti_configuration_methods[];
+
 /* ---- modes.c -------------------------------------------------------------------------------- */
 
 /* The modes of this thread as torch's own functions report them, as bits of a call's flags. */

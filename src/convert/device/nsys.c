@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Nsight Systems, exported as SQLite: calls of CUDA, what devices did, NVTX ranges. Tables that a
+ * report does not have are passed over; columns differ between versions, so each is looked for.
+ * Texts are numbers of rows in StringIds. Nothing in the database is executed: it is opened for
+ * reading, without triggers, views or extensions of its own.
+ */
+#include <sqlite3.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/bytes.h"
+#include "base/err.h"
+#include "formats.h"
+
+#define COLUMNS_MAX 16
+#define SQL_BYTES 1024
+/* Of a global thread id: the process, and the thread in it. */
+#define TID_BITS 24u
+#define TID_MASK (((uint64_t)1 << TID_BITS) - 1)
+
+enum { NVTX_PUSH_POP = 59, NVTX_START_END = 60, NVTX_MARK = 34 };
+
+struct nsys {
+	struct wti_intake *intake;
+	const char *path;
+	sqlite3 *database;
+	struct wti_import_file *file;
+	bool has_strings;
+	struct wt_err *err;
+};
+
+/* A column of a table under our own name; missing ones are NULL. */
+struct column {
+	const char *name;
+	bool is_text; /* a number of StringIds */
+};
+
+struct table {
+	const char *name;
+	struct column columns[COLUMNS_MAX];
+	void (*take)(struct nsys *nsys, sqlite3_stmt *row);
+};
+
+static uint64_t number(sqlite3_stmt *row, int column)
+{
+	sqlite3_int64 value = sqlite3_column_int64(row, column);
+
+	return value > 0 ? (uint64_t)value : 0;
+}
+
+static uint32_t name_at(struct nsys *nsys, sqlite3_stmt *row, int column, const char *otherwise)
+{
+	const char *text = (const char *)sqlite3_column_text(row, column);
+	size_t bytes = text ? (size_t)sqlite3_column_bytes(row, column) : 0;
+
+	return bytes ? wti_intake_name(nsys->intake, text, bytes)
+		     : wti_intake_name(nsys->intake, otherwise, strlen(otherwise));
+}
+
+static uint32_t process_of(struct nsys *nsys, uint64_t global)
+{
+	uint32_t pid = (uint32_t)(global >> TID_BITS & TID_MASK);
+	char key[16];
+	int bytes = snprintf(key, sizeof(key), "%u", pid);
+	uint32_t process = wti_intake_process(nsys->intake, key, (size_t)bytes);
+
+	wti_intake_process_set(nsys->intake, process, pid, "", 0);
+	return process;
+}
+
+static uint32_t thread_of(struct nsys *nsys, uint64_t global)
+{
+	uint32_t tid = (uint32_t)(global & TID_MASK);
+	char key[32], name[32];
+	int bytes = snprintf(key, sizeof(key), "%u", tid);
+	const struct wti_intake_track about = {.process = process_of(nsys, global),
+					       .type = WT_TRACK_THREAD,
+					       .tid = tid,
+					       .key = key,
+					       .key_bytes = (size_t)bytes};
+	uint32_t track = wti_intake_track(nsys->intake, &about);
+
+	bytes = snprintf(name, sizeof(name), "thread %u", tid);
+	wti_intake_track_name(nsys->intake, track, name, (size_t)bytes);
+	return track;
+}
+
+static uint32_t queue_of(struct nsys *nsys, uint64_t global, uint64_t device, uint64_t stream)
+{
+	char key[48], name[32];
+	int bytes = snprintf(key, sizeof(key), "%llu/%llu", (unsigned long long)device,
+			     (unsigned long long)stream);
+	const struct wti_intake_track about = {.process = process_of(nsys, global),
+					       .type = WT_TRACK_QUEUE,
+					       .device = (uint32_t)device,
+					       .key = key,
+					       .key_bytes = (size_t)bytes};
+	uint32_t track = wti_intake_track(nsys->intake, &about);
+
+	bytes = snprintf(name, sizeof(name), "stream %llu", (unsigned long long)stream);
+	wti_intake_track_name(nsys->intake, track, name, (size_t)bytes);
+	return track;
+}
+
+/* ---- Rows -------------------------------------------------------------------------------------
+ */
+
+static bool in_range(struct nsys *nsys, uint64_t start, uint64_t end)
+{
+	if (start <= WTI_INTAKE_TIME_MAX && end <= WTI_INTAKE_TIME_MAX)
+		return true;
+	wti_intake_lose(nsys->intake, "events whose time is out of range", 1);
+	return false;
+}
+
+/* start, end, globalTid, correlationId, nameId */
+static void take_runtime(struct nsys *nsys, sqlite3_stmt *row)
+{
+	const struct wti_intake_span span = {.track = thread_of(nsys, number(row, 2)),
+					     .name = name_at(nsys, row, 4, "CUDA"),
+					     .flags = WT_SPAN_RUNTIME,
+					     .rank = WTI_RANK_RUNTIME,
+					     .begin = number(row, 0),
+					     .end = number(row, 1),
+					     .correlation = number(row, 3)};
+
+	if (in_range(nsys, span.begin, span.end))
+		wti_intake_span(nsys->intake, &span);
+}
+
+/* start, end, globalPid, correlationId, deviceId, streamId come first in all tables of devices. */
+static void take_op(struct nsys *nsys, sqlite3_stmt *row, uint32_t op, uint32_t name,
+		    uint32_t geometry, uint64_t bytes)
+{
+	uint64_t device = number(row, 4);
+	const struct wti_intake_op item = {
+		.track = queue_of(nsys, number(row, 2), device, number(row, 5)),
+		.op = op,
+		.name = name,
+		.device = (uint32_t)device,
+		.geometry = geometry,
+		.correlation = number(row, 3),
+		.started = number(row, 0),
+		.ended = number(row, 1),
+		.bytes = bytes};
+
+	if (!item.started && !item.ended)
+		wti_intake_lose(nsys->intake, "operations of a device without a time", 1);
+	else if (in_range(nsys, item.started, item.ended))
+		wti_intake_op(nsys->intake, &item);
+}
+
+/* ..., demangledName, gridX, gridY, gridZ, blockX, blockY, blockZ */
+static void take_kernel(struct nsys *nsys, sqlite3_stmt *row)
+{
+	const char *name = (const char *)sqlite3_column_text(row, 6);
+	bool collective = name && !strncmp(name, "nccl", 4);
+	char text[128];
+	int bytes =
+		snprintf(text, sizeof(text), "%llux%llux%llu/%llux%llux%llu",
+			 (unsigned long long)number(row, 7), (unsigned long long)number(row, 8),
+			 (unsigned long long)number(row, 9), (unsigned long long)number(row, 10),
+			 (unsigned long long)number(row, 11), (unsigned long long)number(row, 12));
+
+	take_op(nsys, row, collective ? WT_OP_COLLECTIVE : WT_OP_KERNEL,
+		name_at(nsys, row, 6, "kernel"),
+		number(row, 7) ? wti_intake_name(nsys->intake, text, (size_t)bytes) : 0, 0);
+}
+
+/* ..., bytes, copyKind */
+static void take_copy(struct nsys *nsys, sqlite3_stmt *row)
+{
+	static const char *const kinds[] = {"Memcpy",      "Memcpy HtoD", "Memcpy DtoH",
+					    "Memcpy HtoA", "Memcpy AtoH", "Memcpy AtoA",
+					    "Memcpy AtoD", "Memcpy DtoA", "Memcpy DtoD",
+					    "Memcpy HtoH", "Memcpy PtoP"};
+	uint64_t kind = number(row, 7);
+	const char *name = kinds[kind < WTI_COUNT(kinds) ? kind : 0];
+
+	take_op(nsys, row, WT_OP_COPY, wti_intake_name(nsys->intake, name, strlen(name)), 0,
+		number(row, 6));
+}
+
+static void take_fill(struct nsys *nsys, sqlite3_stmt *row)
+{
+	take_op(nsys, row, WT_OP_FILL, wti_intake_name(nsys->intake, "Memset", 6), 0,
+		number(row, 6));
+}
+
+/* ..., syncType */
+static void take_sync(struct nsys *nsys, sqlite3_stmt *row)
+{
+	static const char *const types[] = {"Sync", "Event Sync", "Stream Wait Event",
+					    "Stream Sync", "Context Sync"};
+	uint64_t type = number(row, 6);
+	const char *name = types[type < WTI_COUNT(types) ? type : 0];
+
+	take_op(nsys, row, type == 2 ? WT_OP_WAIT : WT_OP_SYNC,
+		wti_intake_name(nsys->intake, name, strlen(name)), 0, 0);
+}
+
+/* start, end, globalTid, eventType, text, textId */
+static void take_nvtx(struct nsys *nsys, sqlite3_stmt *row)
+{
+	bool inside = sqlite3_column_bytes(row, 4);
+	uint32_t name = name_at(nsys, row, inside ? 4 : 5, "");
+	uint64_t start = number(row, 0), end = number(row, 1), type = number(row, 3);
+	const uint64_t values[] = {name, 0, 0};
+	const struct wti_intake_span span = {.track = thread_of(nsys, number(row, 2)),
+					     .name = name,
+					     .flags = WT_SPAN_ANNOTATION,
+					     .rank = WTI_RANK_ANNOTATION,
+					     .begin = start,
+					     .end = end};
+
+	if (!in_range(nsys, start, end))
+		return;
+	if (type == NVTX_MARK)
+		wti_intake_event(nsys->intake, WT_KIND_MARK, span.track, start, values, 3, NULL);
+	else if (type != NVTX_PUSH_POP && type != NVTX_START_END)
+		wti_intake_leave_out(nsys->intake, "NVTX events that are no ranges or marks", 1);
+	else if (sqlite3_column_type(row, 1) == SQLITE_NULL)
+		wti_intake_begin(nsys->intake, &span);
+	else
+		wti_intake_span(nsys->intake, &span);
+}
+
+static const struct table tables[] = {
+	{"CUPTI_ACTIVITY_KIND_RUNTIME",
+	 {{"start"}, {"end"}, {"globalTid"}, {"correlationId"}, {"nameId", true}},
+	 take_runtime},
+	{"CUPTI_ACTIVITY_KIND_KERNEL",
+	 {{"start"},
+	  {"end"},
+	  {"globalPid"},
+	  {"correlationId"},
+	  {"deviceId"},
+	  {"streamId"},
+	  {"demangledName", true},
+	  {"gridX"},
+	  {"gridY"},
+	  {"gridZ"},
+	  {"blockX"},
+	  {"blockY"},
+	  {"blockZ"}},
+	 take_kernel},
+	{"CUPTI_ACTIVITY_KIND_MEMCPY",
+	 {{"start"},
+	  {"end"},
+	  {"globalPid"},
+	  {"correlationId"},
+	  {"deviceId"},
+	  {"streamId"},
+	  {"bytes"},
+	  {"copyKind"}},
+	 take_copy},
+	{"CUPTI_ACTIVITY_KIND_MEMSET",
+	 {{"start"},
+	  {"end"},
+	  {"globalPid"},
+	  {"correlationId"},
+	  {"deviceId"},
+	  {"streamId"},
+	  {"bytes"}},
+	 take_fill},
+	{"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
+	 {{"start"},
+	  {"end"},
+	  {"globalPid"},
+	  {"correlationId"},
+	  {"deviceId"},
+	  {"streamId"},
+	  {"syncType"}},
+	 take_sync},
+	{"NVTX_EVENTS",
+	 {{"start"}, {"end"}, {"globalTid"}, {"eventType"}, {"text"}, {"textId", true}},
+	 take_nvtx},
+};
+
+/* ---- The database -----------------------------------------------------------------------------
+ */
+
+static bool asks_true(struct nsys *nsys, const char *sql, const char *table, const char *column)
+{
+	sqlite3_stmt *statement;
+	bool found;
+
+	if (sqlite3_prepare_v2(nsys->database, sql, -1, &statement, NULL) != SQLITE_OK)
+		return false;
+	sqlite3_bind_text(statement, 1, table, -1, SQLITE_STATIC);
+	if (column)
+		sqlite3_bind_text(statement, 2, column, -1, SQLITE_STATIC);
+	found = sqlite3_step(statement) == SQLITE_ROW;
+	sqlite3_finalize(statement);
+	return found;
+}
+
+static bool has_table(struct nsys *nsys, const char *table)
+{
+	return asks_true(nsys, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1",
+			 table, NULL);
+}
+
+static bool has_column(struct nsys *nsys, const char *table, const char *column)
+{
+	return asks_true(nsys, "SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2", table,
+			 column);
+}
+
+static void make_query(struct nsys *nsys, const struct table *table, char sql[SQL_BYTES])
+{
+	size_t at = (size_t)snprintf(sql, SQL_BYTES, "SELECT ");
+
+	for (size_t i = 0; i < COLUMNS_MAX && table->columns[i].name; i++) {
+		const struct column *column = &table->columns[i];
+		const char *format = !has_column(nsys, table->name, column->name) ? "%sNULL"
+				     : column->is_text && nsys->has_strings
+					     ? "%s(SELECT value FROM StringIds WHERE id = t.%s)"
+				     : column->is_text ? "%sNULL"
+						       : "%st.%s";
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+		at += (size_t)snprintf(sql + at, SQL_BYTES - at, format, i ? ", " : "",
+				       column->name);
+#pragma GCC diagnostic pop
+	}
+	snprintf(sql + at, SQL_BYTES - at, " FROM %s AS t", table->name);
+}
+
+static void damaged(struct nsys *nsys, const char *table)
+{
+	if (!nsys->file->damage.code)
+		wti_err(&nsys->file->damage, WT_E_FORMAT, "'%.200s', table %s: %s", nsys->path,
+			table, sqlite3_errmsg(nsys->database));
+}
+
+static void read_table(struct nsys *nsys, const struct table *table)
+{
+	sqlite3_stmt *row;
+	char sql[SQL_BYTES];
+	int r;
+
+	make_query(nsys, table, sql);
+	r = sqlite3_prepare_v2(nsys->database, sql, -1, &row, NULL);
+	if (r != SQLITE_OK) {
+		damaged(nsys, table->name);
+		return;
+	}
+	while ((r = sqlite3_step(row)) == SQLITE_ROW) {
+		nsys->file->records++;
+		table->take(nsys, row);
+	}
+	if (r != SQLITE_DONE)
+		damaged(nsys, table->name);
+	sqlite3_finalize(row);
+}
+
+/* When the times began to count, since 1970; 0: not known. */
+static uint64_t start_of(struct nsys *nsys)
+{
+	sqlite3_stmt *row;
+	uint64_t start = 0;
+
+	if (sqlite3_prepare_v2(nsys->database,
+			       "SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME", -1, &row,
+			       NULL) != SQLITE_OK)
+		return 0;
+	if (sqlite3_step(row) == SQLITE_ROW)
+		start = number(row, 0);
+	sqlite3_finalize(row);
+	return start < WTI_INTAKE_TIME_MAX ? start : 0;
+}
+
+static int read_database(struct nsys *nsys)
+{
+	size_t found = 0;
+
+	sqlite3_db_config(nsys->database, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	sqlite3_db_config(nsys->database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	nsys->has_strings = has_table(nsys, "StringIds");
+	for (size_t i = 0; i < WTI_COUNT(tables); i++) {
+		if (!has_table(nsys, tables[i].name))
+			continue;
+		found++;
+		read_table(nsys, &tables[i]);
+	}
+	if (!found)
+		return wti_err_at(
+			nsys->err, WT_E_FORMAT, 0,
+			"'%.200s', byte 0: no SQLite export of Nsight Systems: it has none "
+			"of its tables (nsys export --type sqlite)",
+			nsys->path);
+	nsys->file->shift_ns = start_of(nsys);
+	nsys->file->realtime = nsys->file->shift_ns;
+	return 0;
+}
+
+static int read_nsys(const char *path, struct wti_intake *intake, struct wti_import_file *ret_file,
+		     struct wt_err *err)
+{
+	struct nsys nsys = {.intake = intake, .path = path, .file = ret_file, .err = err};
+	struct stat about;
+	int r;
+
+	if (stat(path, &about))
+		return wti_err_errno(err, "cannot open", path);
+	if (!S_ISREG(about.st_mode))
+		return wti_err(err, WT_E_ARG, "'%.200s' is no file: SQLite needs one", path);
+	ret_file->bytes = (uint64_t)about.st_size;
+	if (sqlite3_open_v2(path, &nsys.database, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX,
+			    NULL) != SQLITE_OK)
+		r = wti_err(err, WT_E_IO, "cannot open '%.200s': %s", path,
+			    sqlite3_errmsg(nsys.database));
+	else
+		r = read_database(&nsys);
+	sqlite3_close(nsys.database);
+	return r;
+}
+
+const struct wti_import_format wti_import_nsys = {"nsys", read_nsys};

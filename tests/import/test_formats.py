@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Imports Chrome events, SBT, SQLite of Nsight Systems and text of strace, made here; SBT is also exported, and read by a decoder that shares nothing with either."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import struct
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import harness  # noqa: E402
+
+TAP = harness.Tap()
+EPOCH_NS = 1_712_195_495_000_000_000
+
+
+def rows_of(bench: harness.Bench, run: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in bench.run("view", "--jsonl", run).splitlines()]
+
+
+def imported(bench: harness.Bench, form: str, source: Path, code: int = 0) -> list[dict[str, Any]]:
+    run = bench.folder / f"run-{form}-{source.stem}"
+    bench.run("import", form, source, "-o", run, code=code)
+    return rows_of(bench, run)
+
+
+def fields(rows: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
+    return [{**row["fields"], "time_ns": row["time_ns"], "track": row["track_name"], "stream_number": row["stream"]} for row in rows if row["kind"] == kind]
+
+
+def refused(bench: harness.Bench, form: str, contents: dict[str, bytes]) -> None:
+    for name, data in contents.items():
+        source = bench.folder / f"foreign-{form}-{name}"
+        source.write_bytes(data)
+        done = bench.call("import", form, source, "-o", bench.folder / "refused")
+        TAP.check(f"{form}, foreign, {name}: one line, and no run",
+                  done.returncode in (2, 3) and len(done.stderr.splitlines()) == 1 and not (bench.folder / "refused").exists(), done)
+
+
+# ---- Chrome ----
+
+def check_chrome(bench: harness.Bench) -> None:
+    events = [
+        {"ph": "M", "name": "thread_name", "pid": 1, "tid": 2, "args": {"name": "worker"}},
+        {"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "server"}},
+        {"ph": "B", "name": "outer", "pid": 1, "tid": 2, "ts": 10},
+        {"ph": "X", "name": "inner", "pid": 1, "tid": 2, "ts": 11, "dur": 2.5},
+        {"ph": "E", "pid": 1, "tid": 2, "ts": 20},
+        {"ph": "B", "name": "next", "pid": 1, "tid": 2, "ts": 20},
+        {"ph": "E", "pid": 1, "tid": 2, "ts": 21},
+        {"ph": "E", "pid": 1, "tid": 2, "ts": 22},
+        {"ph": "i", "name": "instant", "pid": 1, "tid": 2, "ts": 12},
+        {"ph": "C", "name": "memory", "pid": 1, "ts": 13, "args": {"bytes": 5}},
+        {"ph": "C", "name": "load", "pid": 1, "ts": 13, "args": {"a": 1.5, "b": 2}},
+        {"ph": "b", "cat": "net", "id": "0x7", "name": "request", "pid": 1, "tid": 2, "ts": 5},
+        {"ph": "e", "cat": "net", "id": "0x7", "name": "request", "pid": 1, "tid": 3, "ts": 30},
+        {"ph": "s", "cat": "c", "id": 1, "name": "arrow", "pid": 1, "tid": 2, "ts": 11},
+        {"ph": "f", "cat": "c", "id": 1, "name": "arrow", "pid": 1, "tid": 2, "ts": 20.5, "bp": "e"},
+        {"ph": "X", "name": "other process", "pid": 9, "tid": 9, "ts": 1, "dur": 1},
+        {"ph": "P", "name": "sample", "pid": 1, "tid": 2, "ts": 11},
+    ]
+    source = bench.folder / "events.json"
+    source.write_text(json.dumps({"traceEvents": events}))
+    rows = imported(bench, "chrome", source)
+    begun = [(f["name"], f["time_ns"]) for f in fields(rows, "span_begin")]
+    ended = [(f["name"], f["time_ns"]) for f in fields(rows, "span_end")]
+    TAP.equal("chrome: begins", sorted(begun), [("inner", 10000), ("next", 19000), ("other process", 0), ("outer", 9000), ("request", 4000)])
+    TAP.equal("chrome: ends", sorted(ended), [("inner", 12500), ("next", 20000), ("other process", 1000), ("outer", 19000), ("request", 29000)])
+    TAP.equal("chrome: counters", sorted((f["name"], f["unit"], f["value"]) for f in fields(rows, "counter")),
+              [("load a", "", 1.5), ("load b", "", 2), ("memory", "bytes", 5)])
+    TAP.equal("chrome: marks", [f["name"] for f in fields(rows, "mark")], ["instant"])
+    TAP.equal("chrome: arrows", [f["type"] for f in fields(rows, "edge")], ["send_receive"])
+    TAP.equal("chrome: a stream for each process", {f["stream_number"] for f in fields(rows, "process")}, {0, 1})
+    TAP.check("chrome: names of threads", any("worker" in f["track"] for f in fields(rows, "span_begin")))
+    cut = bench.folder / "array.json"
+    cut.write_text(json.dumps(events)[:-1])
+    TAP.equal("chrome: an array without its end", len(fields(imported(bench, "chrome", cut, code=3), "span_begin")), 5)
+    refused(bench, "chrome", {"empty": b"", "text": b"x", "number": b"12", "deep": b"[" * 100000})
+
+
+# ---- SBT ----
+
+def varint(number: int) -> bytes:
+    out = bytearray()
+    number %= 1 << 64
+    while number >= 128:
+        out.append(number & 127 | 128)
+        number >>= 7
+    return bytes(out + bytes([number]))
+
+
+def text(data: str) -> bytes:
+    return varint(len(data)) + data.encode()
+
+
+def sbt_file() -> bytes:
+    names = ["gemm", "Memcpy HtoD", "step"]
+    head = bytes([1]) + text("trainer") + text("trainer -x") + varint(EPOCH_NS) + varint(EPOCH_NS + 5) + text("host") + varint(77)
+    events = bytes([4]) + varint(EPOCH_NS)
+    events += bytes([18, 0]) + varint(0) + varint(0) + varint(7) + varint(0) + varint(2)
+    events += bytes([1, 3]) + varint(100) + varint(50) + varint(0) + varint(7) + varint(9) + varint(0) + b"".join(map(varint, [4, 2, 1, 32, 1, 1, 0, 16]))
+    events += bytes([3, 5]) + varint(-40) + varint(30) + varint(0) + varint(7) + varint(10) + varint(1) + varint(1) + varint(2) + varint(4096)
+    events += bytes([19, 8]) + varint(500) + varint(0) + varint(7) + varint(0) + varint(2) + varint(1) + varint(1) + b"".join(map(varint, [1, 0, 0, 3]))
+    table = bytes([2]) + varint(len(names)) + b"".join(map(text, names)) + b"\xff"
+    offsets = [72, 72 + len(head) + len(events), 0, 72 + len(head), 0]
+    return struct.pack("<4sHHII5QQB7x", b"SBT\0", 0, 1, 3, 72, *offsets, 4, 0) + head + events + table
+
+
+class Decoder:
+    """SBT 0.1 from its description."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        magic, major, minor, _, size, _, strings, _, events, _, count, compression = struct.unpack_from("<4sHHII5QQB", data)
+        assert (magic, major, minor, size, compression) == (b"SBT\0", 0, 1, 72, 0), "header"
+        self.at = strings
+        assert self.byte() == 2, "texts"
+        self.names = [self.bytes(self.number()).decode() for _ in range(self.number())]
+        assert self.byte() == 255 and self.at == len(data), "the end"
+        self.at = events
+        assert self.byte() == 4, "events"
+        self.time = self.number()
+        self.events = [self.event() for _ in range(count)]
+        assert self.at == strings, "events reach to the texts"
+
+    def byte(self) -> int:
+        self.at += 1
+        return self.data[self.at - 1]
+
+    def bytes(self, count: int) -> bytes:
+        self.at += count
+        return self.data[self.at - count:self.at]
+
+    def number(self) -> int:
+        result = shift = 0
+        while True:
+            byte = self.byte()
+            result |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return result
+
+    def event(self) -> tuple[Any, ...]:
+        kind, flags = self.byte(), self.byte()
+        self.time = (self.time + self.number()) % (1 << 64)
+        duration = self.number() if flags & 1 else 0
+        device, stream, correlation, name = (self.number() for _ in range(4))
+        grid = tuple(self.number() for _ in range(8)) if flags & 2 else ()
+        memory = tuple(self.number() for _ in range(3)) if flags & 4 else ()
+        return kind, self.time, duration, device, stream, correlation, self.names[name], grid[:6], memory[2:]
+
+
+def check_sbt(bench: harness.Bench) -> None:
+    source = bench.folder / "trace.sbt"
+    source.write_bytes(sbt_file())
+    rows = imported(bench, "sbt", source)
+    ops = [(f["op"], f["name"], f["started"], f["ended"], f["correlation"], f["bytes"], f["geometry"]) for f in fields(rows, "device_op")]
+    TAP.equal("sbt: operations", sorted(ops), [("copy", "Memcpy HtoD", 60, 90, 10, 4096, ""), ("kernel", "gemm", 100, 150, 9, 0, "4x2x1/32x1x1")])
+    TAP.equal("sbt: ranges", [(f["name"], f["time_ns"]) for f in fields(rows, "span_begin") + fields(rows, "span_end")], [("step", 0), ("step", 560)])
+    TAP.equal("sbt: the process", [(f["pid"], f["command"]) for f in fields(rows, "process")], [(77, "trainer")])
+    out = bench.folder / "again.sbt"
+    bench.run("export", "--to", "sbt", "-o", out, bench.folder / "run-sbt-trace")
+    TAP.equal("sbt: exported, read by another decoder", sorted(Decoder(out.read_bytes()).events), sorted([
+        (18, EPOCH_NS, 0, 0, 7, 0, "step", (), ()), (1, EPOCH_NS + 100, 50, 0, 7, 9, "gemm", (4, 2, 1, 32, 1, 1), ()),
+        (3, EPOCH_NS + 60, 30, 0, 7, 10, "Memcpy HtoD", (), (4096,)), (19, EPOCH_NS + 560, 0, 0, 7, 0, "step", (), ())]))
+    again = imported(bench, "sbt", out)
+    TAP.equal("sbt: there and back", [r["fields"] for r in again if r["kind"] == "device_op"], [r["fields"] for r in rows if r["kind"] == "device_op"])
+    cut = bench.folder / "cut.sbt"
+    whole = source.read_bytes()
+    cut.write_bytes(whole[:whole.index(bytes([2, 3, 4]) + b"gemm") - 10])
+    TAP.equal("sbt: cut, the rest is there", len(fields(imported(bench, "sbt", cut, code=3), "device_op")), 2)
+    refused(bench, "sbt", {"empty": b"", "text": b"hello", "short": b"SBT\0" + bytes(10), "version": b"SBT\0\x09\x00" + bytes(100)})
+
+
+# ---- Nsight Systems ----
+
+def check_nsys(bench: harness.Bench) -> None:
+    source = bench.folder / "report.sqlite"
+    pid = 77 << 24
+    with sqlite3.connect(source) as base:
+        base.executescript(f"""
+            CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT NOT NULL);
+            INSERT INTO StringIds VALUES (1, 'cudaLaunchKernel'), (2, 'gemm<float>'), (3, 'step');
+            CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INT, end INT, eventClass INT, globalTid INT, correlationId INT, nameId INT, returnValue INT);
+            INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (1000, 1100, 0, {pid | 78}, 5, 1, 0);
+            CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT, end INT, deviceId INT, contextId INT, streamId INT, correlationId INT, globalPid INT,
+              demangledName INT, shortName INT, gridX INT, gridY INT, gridZ INT, blockX INT, blockY INT, blockZ INT);
+            INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (1200, 1500, 1, 1, 7, 5, {pid}, 2, 2, 4, 1, 1, 128, 1, 1);
+            CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start INT, end INT, deviceId INT, contextId INT, streamId INT, correlationId INT, globalPid INT,
+              bytes INT, copyKind INT);
+            INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (1600, 1700, 1, 1, 7, 6, {pid}, 4096, 1);
+            CREATE TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (start INT, end INT, deviceId INT, contextId INT, streamId INT, correlationId INT,
+              globalPid INT, syncType INT);
+            INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION VALUES (1700, 1800, 1, 1, 7, 8, {pid}, 3);
+            CREATE TABLE NVTX_EVENTS (start INT, end INT, eventType INT, text TEXT, globalTid INT, textId INT);
+            INSERT INTO NVTX_EVENTS VALUES (900, 2000, 59, NULL, {pid | 78}, 3), (950, NULL, 34, 'here', {pid | 78}, NULL);
+            CREATE TABLE TARGET_INFO_SESSION_START_TIME (utcEpochNs INT);
+            INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES ({EPOCH_NS});""")
+    base.close()
+    rows = imported(bench, "nsys", source)
+    ops = [(f["op"], f["name"], f["started"], f["ended"], f["device"], f["correlation"], f["bytes"], f["geometry"]) for f in fields(rows, "device_op")]
+    TAP.equal("nsys: operations", ops, [("kernel", "gemm<float>", 300, 600, 1, 5, 0, "4x1x1/128x1x1"), ("copy", "Memcpy HtoD", 700, 800, 1, 6, 4096, ""),
+                                        ("sync", "Stream Sync", 800, 900, 1, 8, 0, "")])
+    TAP.equal("nsys: spans", [(f["name"], f["time_ns"], f["flags"]) for f in fields(rows, "span_begin")], [("step", 0, 4), ("cudaLaunchKernel", 100, 1)])
+    TAP.equal("nsys: launches", [f["from"] for f in fields(rows, "edge")], [5])
+    TAP.equal("nsys: marks", [f["name"] for f in fields(rows, "mark")], ["here"])
+    other = bench.folder / "other.sqlite"
+    with sqlite3.connect(other) as base:
+        base.execute("CREATE TABLE x (y)")
+    base.close()
+    refused(bench, "nsys", {"text": b"hello" * 200, "tables": other.read_bytes()})
+
+
+# ---- strace ----
+
+def check_strace(bench: harness.Bench) -> None:
+    source = bench.folder / "calls.txt"
+    source.write_text("""4242 1700000000.000001 openat(AT_FDCWD, "a\\nb", O_RDONLY) = -1 ENOENT (No such file or directory) <0.000012>
+4242 1700000000.000100 wait4(-1,  <unfinished ...>
+4243 1700000000.000150 close(3) = 0 <0.000001>
+4243 1700000000.000200 +++ exited with 0 +++
+4242 1700000000.000300 <... wait4 resumed>[{WIFEXITED(s)}], 0, NULL) = 4243 <0.000200>
+[pid  4242] 1700000000.000400 write(1, "hello, (x", 9) = 9 <0.000003>
+""")
+    rows = imported(bench, "strace", source)
+    calls = sorted((row["time_ns"], row["fields"]["result"], row["fields"]["duration"]) for row in rows if row["kind"] == "syscall")
+    TAP.equal("strace: ends, results and durations", calls, [(0, -2, 12000), (138000, 0, 1000), (287000, 4243, 200000), (390000, 9, 3000)])
+    shown = bench.run("view", bench.folder / "run-strace-calls")
+    TAP.check("strace: texts and names", 'openat(AT_FDCWD, "a' in shown and 'write(1, "hello, (x"' in shown, shown)
+    relative = bench.folder / "relative.txt"
+    relative.write_text("     0.000000 close(3) = 0\n     0.000500 close(4) = 0\nnonsense\n")
+    TAP.equal("strace: relative times, and a line that is none",
+              [row["time_ns"] for row in imported(bench, "strace", relative, code=3) if row["kind"] == "syscall"], [0, 500000])
+    refused(bench, "strace", {"empty": b"", "text": b"hello\nworld\n", "untimed": b"close(3) = 0\n"})
+
+
+def main() -> int:
+    with harness.Scratch() as folder:
+        bench = harness.Bench(sys.argv[1], folder)
+        check_chrome(bench)
+        check_sbt(bench)
+        check_nsys(bench)
+        check_strace(bench)
+    return TAP.finish()
+
+
+sys.exit(main())
