@@ -441,6 +441,7 @@ static uint32_t launching_call(struct wti_work *work, const struct wt_event *eve
 
 static int launch(struct wti_work *work, const struct wt_event *event, struct wt_err *err)
 {
+	const uint64_t from = wt_event_u64(event, WT_EDGE_FIELD_FROM);
 	struct wti_work_pair pair = {.correlation = wt_event_u64(event, WT_EDGE_FIELD_TO),
 				     .stream = (uint32_t)event->stream};
 	int r = keep_agent_call(work, event, err);
@@ -448,15 +449,19 @@ static int launch(struct wti_work *work, const struct wt_event *event, struct wt
 	if (r)
 		return r;
 	pair.call = launching_call(work, event);
-	if (!pair.call)
+	if (!pair.call && from != pair.correlation && !(from >> 63))
+		pair.via = from; /* a node of a graph: its call has another correlation */
+	if (!pair.call && !pair.via)
 		return 0;
 	r = wti_grow(&work->launches, work->launch_count + 1, &work->launch_capacity, OPS_MAX);
 	if (r)
 		return failed(r, err, "launches");
+	work->launches[work->launch_count++] = pair;
+	if (!pair.call)
+		return 0;
 	work->calls[pair.call - 1].flags |= WTI_WORK_LAUNCHES;
 	if (!work->calls[pair.call - 1].where)
 		work->calls[pair.call - 1].where = where_of(work, event, open_on(work, event));
-	work->launches[work->launch_count++] = pair;
 	return 0;
 }
 

@@ -99,6 +99,7 @@ struct wti_work_pair {
 	uint64_t correlation;
 	uint32_t stream;
 	uint32_t call; /* plus one */
+	uint64_t via;  /* correlation of the launch that it was a part of; 0: of none */
 };
 
 struct wti_work_queue {

@@ -102,6 +102,32 @@ static bool is_graph_call(const struct wti_work *work, struct wti_map *graphs, u
 	return *slot == 2;
 }
 
+static const struct wti_work_pair *find_launch(const struct wti_work *work, const uint32_t *slots,
+					       size_t count, uint32_t stream, uint64_t correlation)
+{
+	size_t at = mix(stream, correlation);
+
+	for (; correlation && slots[at & (count - 1)]; at++) {
+		const struct wti_work_pair *pair = &work->launches[slots[at & (count - 1)] - 1];
+
+		if (pair->correlation == correlation && pair->stream == stream)
+			return pair;
+	}
+	return NULL;
+}
+
+/* The call that launched an operation, plus one; of a node of a graph that which launched the
+ * graph. */
+static uint32_t call_of(const struct wti_work *work, const uint32_t *slots, size_t count,
+			uint32_t stream, uint64_t correlation)
+{
+	const struct wti_work_pair *pair = find_launch(work, slots, count, stream, correlation);
+
+	if (pair && !pair->call)
+		pair = find_launch(work, slots, count, stream, pair->via);
+	return pair ? pair->call : 0;
+}
+
 static int join_launches(struct wti_work *work, struct wt_err *err)
 {
 	struct wti_map graphs;
@@ -115,17 +141,8 @@ static int join_launches(struct wti_work *work, struct wt_err *err)
 	for (size_t i = 0; i < work->op_count; i++) {
 		struct wti_work_op *op = &work->ops[i];
 		uint32_t stream = work->queues[op->queue].stream;
-		size_t at = op->correlation ? mix(stream, op->correlation) : 0;
 
-		for (; op->correlation && slots[at & (count - 1)]; at++) {
-			const struct wti_work_pair *pair =
-				&work->launches[slots[at & (count - 1)] - 1];
-
-			if (pair->correlation == op->correlation && pair->stream == stream) {
-				op->call = pair->call;
-				break;
-			}
-		}
+		op->call = call_of(work, slots, count, stream, op->correlation);
 		if (op->call)
 			op->in_graph = is_graph_call(work, &graphs, work->calls[op->call - 1].name);
 		else if (wti_work_is_work(op))
