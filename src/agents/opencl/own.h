@@ -19,7 +19,7 @@
 #include <pthread.h>
 
 #include "emit.h"
-#include "guest.h"
+#include "common/guest.h"
 
 #pragma GCC visibility push(hidden)
 
