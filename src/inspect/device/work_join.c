@@ -239,8 +239,16 @@ static int sort_ops(struct wti_work *work, struct wt_err *err)
 	free(next);
 	work->ops = sorted;
 	work->op_capacity = work->op_count + 1;
-	for (size_t q = 0; q < work->queue_count; q++)
-		sort_queue(&work->ops[work->queues[q].first], work->queues[q].count);
+	for (size_t q = 0; q < work->queue_count; q++) {
+		struct wti_work_queue *queue = &work->queues[q];
+		bool has_work = false;
+
+		sort_queue(&work->ops[queue->first], queue->count);
+		for (size_t i = 0; !has_work && i < queue->count; i++)
+			has_work = wti_work_is_work(&work->ops[queue->first + i]);
+		/* Where nothing ever ran, a source shows waits for the whole device. */
+		queue->is_queue = queue->is_queue && has_work;
+	}
 	return 0;
 }
 
