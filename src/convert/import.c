@@ -16,8 +16,8 @@
 #include "run_json.h"
 
 static const struct wti_import_format *const formats[] = {
-	&wti_import_kineto, &wti_import_chrome, &wti_import_sbt,
-	&wti_import_nsys,   &wti_import_strace,
+	&wti_import_kineto, &wti_import_chrome, &wti_import_perfetto,
+	&wti_import_sbt,    &wti_import_nsys,   &wti_import_strace,
 };
 
 const struct wti_import_format *wti_import_format(const char *name)

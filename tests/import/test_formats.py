@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Imports Chrome events, SBT, SQLite of Nsight Systems and text of strace, made here; SBT is also exported, and read by a decoder that shares nothing with either."""
+"""Imports Chrome events, Perfetto's packets, SBT, SQLite of Nsight Systems and text of strace, made here; SBT is also exported, and read by a decoder that shares nothing with either."""
 
 from __future__ import annotations
 
@@ -79,6 +79,27 @@ def check_chrome(bench: harness.Bench) -> None:
     cut.write_text(json.dumps(events)[:-1])
     TAP.equal("chrome: an array without its end", len(fields(imported(bench, "chrome", cut, code=3), "span_begin")), 5)
     refused(bench, "chrome", {"empty": b"", "text": b"x", "number": b"12", "deep": b"[" * 100000})
+
+
+# ---- Perfetto ----
+
+def check_perfetto(bench: harness.Bench) -> None:
+    """What export --to perfetto writes of the Chrome events, read back: the same spans, counters and marks."""
+    first = bench.folder / "run-chrome-events"
+    out = bench.folder / "events.pftrace"
+    bench.run("export", "--to", "perfetto", "-o", out, first)
+    before, after = rows_of(bench, first), imported(bench, "perfetto", out)
+    for kind in ("span_begin", "span_end"):
+        TAP.equal(f"perfetto: {kind}", sorted((f["time_ns"], f["name"]) for f in fields(after, kind)),
+                  sorted((f["time_ns"], f["name"]) for f in fields(before, kind)))
+    TAP.equal("perfetto: counters", sorted((f["time_ns"], f["name"], f["unit"], f["value"]) for f in fields(after, "counter")),
+              sorted((f["time_ns"], f["name"], f["unit"], f["value"]) for f in fields(before, "counter")))
+    TAP.check("perfetto: marks", {f["name"] for f in fields(before, "mark")} <= {f["name"] for f in fields(after, "mark")})
+    TAP.equal("perfetto: a stream for each process", {f["pid"] for f in fields(after, "process")}, {1, 9})
+    cut = bench.folder / "cut.pftrace"
+    cut.write_bytes(out.read_bytes()[:-3])
+    TAP.check("perfetto: cut, the rest is there", len(fields(imported(bench, "perfetto", cut, code=3), "span_begin")) >= 4)
+    refused(bench, "perfetto", {"empty": b"", "text": b"hello", "packets": bytes([10, 200, 1, 0])})
 
 
 # ---- SBT ----
@@ -241,6 +262,7 @@ def main() -> int:
     with harness.Scratch() as folder:
         bench = harness.Bench(sys.argv[1], folder)
         check_chrome(bench)
+        check_perfetto(bench)
         check_sbt(bench)
         check_nsys(bench)
         check_strace(bench)

@@ -257,9 +257,15 @@ static const struct {
 	const char *name;
 	int (*run)(struct import *import, struct wt_err *err);
 } formats[] = {
-	{"kineto", run_trace}, {"chrome", run_trace}, {"sbt", run_trace},
-	{"nsys", run_trace},   {"strace", run_trace}, {"traincheck", run_traincheck},
-	{"tap", run_tests},    {"junit", run_tests},
+	{"kineto", run_trace},
+	{"chrome", run_trace},
+	{"perfetto", run_trace},
+	{"sbt", run_trace},
+	{"nsys", run_trace},
+	{"strace", run_trace},
+	{"traincheck", run_traincheck},
+	{"tap", run_tests},
+	{"junit", run_tests},
 };
 
 static int no_format(const char *name, struct wt_err *err)
@@ -331,6 +337,7 @@ const struct wti_verb wti_verb_import = {
 		"grow with the file. A file that is cut or damaged is imported as far as it can "
 		"be read; the exit status is then 3. docs/import.md has more.\n\n"
 		"chrome: trace events as chrome://tracing reads them, a stream for each process. "
+		"perfetto: its packets (.pftrace): slices, counters, arrows. "
 		"sbt: traces of TraceSmith. nsys: reports of Nsight Systems, exported with "
 		"'nsys export --type sqlite'. strace: its text, with times (-ttt), as system "
 		"calls.\n\n"

@@ -7,6 +7,8 @@
 
 /* TraceSmith's SBT 0.1. */
 extern const struct wti_import_format wti_import_sbt;
+/* Perfetto's packets. */
+extern const struct wti_import_format wti_import_perfetto;
 /* Nsight Systems, as its tool exports it to SQLite. */
 extern const struct wti_import_format wti_import_nsys;
 

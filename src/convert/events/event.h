@@ -55,6 +55,8 @@ bool wti_scan_member(struct wti_events_scan *scan, struct wti_fragment *ret_key,
 bool wti_scan_item(struct wti_events_scan *scan, struct wti_fragment *ret_value);
 
 bool wti_piece_is(const struct wti_fragment *piece, const char *text);
+/* Whether the text is somewhere in it. */
+bool wti_piece_has(const struct wti_fragment *piece, const char *text);
 /* A whole number, in digits or as a text of digits, also hexadecimal; false: it is none. */
 bool wti_piece_number(const struct wti_fragment *piece, int64_t *ret_number);
 bool wti_piece_double(const struct wti_fragment *piece, double *ret_number);

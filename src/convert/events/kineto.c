@@ -145,8 +145,7 @@ static void take_memory(struct kineto *k, const struct wti_event *event)
 static bool is_collective(const struct wti_fragment *name)
 {
 	return (name->bytes > 4 && !memcmp(name->data, "nccl", 4)) ||
-	       memmem(name->data, name->bytes, "ncclKernel", 10) ||
-	       memmem(name->data, name->bytes, "ncclDevKernel", 13);
+	       wti_piece_has(name, "ncclKernel") || wti_piece_has(name, "ncclDevKernel");
 }
 
 /* enum op, or -1: no operation of a device. */
@@ -162,8 +161,7 @@ static int op_of(const struct wti_event *event)
 	if (wti_piece_is(category, "gpu_memset") || wti_piece_is(category, "Memset"))
 		return WT_OP_FILL;
 	if (wti_piece_is(category, "cuda_sync"))
-		return memmem(event->name.data, event->name.bytes, "Wait", 4) ? WT_OP_WAIT
-									      : WT_OP_SYNC;
+		return wti_piece_has(&event->name, "Wait") ? WT_OP_WAIT : WT_OP_SYNC;
 	if (wti_piece_is(category, "cuda_event"))
 		return WT_OP_RECORD;
 	return -1;

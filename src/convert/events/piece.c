@@ -23,6 +23,11 @@ bool wti_piece_is(const struct wti_fragment *piece, const char *text)
 	return piece->bytes == bytes && !memcmp(begin_of(piece), text, bytes);
 }
 
+bool wti_piece_has(const struct wti_fragment *piece, const char *text)
+{
+	return memmem(begin_of(piece), piece->bytes, text, strlen(text));
+}
+
 static bool hexadecimal(const char *at, const char *end, int64_t *ret_number)
 {
 	uint64_t number = 0;
