@@ -6,6 +6,8 @@
 #ifndef WTI_INSPECT_ORIGIN_H
 #define WTI_INSPECT_ORIGIN_H
 
+#include <wheeltap/result.h>
+
 #include "base/buf.h"
 #include "inspect/core/code.h"
 #include "inspect/training/calls.h"
@@ -38,6 +40,17 @@ struct wti_origin_options {
 
 /* What findings are called; ends with a code of NULL. */
 extern const struct wti_code wti_origin_codes[];
+
+/* A finding about a file, by its code. */
+struct wti_lineage_finding {
+	const char *code;
+	enum wt_severity severity;
+	const char *evidence;
+	const char *path; /* of the file */
+	int64_t step;
+	uint64_t count, case_count;
+};
+void wti_lineage_finding(struct wt_result *result, const struct wti_lineage_finding *finding);
 
 /* Facts of the result: "seen", the tensors of which any trace was found; "compared", with a save;
  * "is_load": with a load; "unmeasured" and "unmeasured_why".

@@ -88,16 +88,6 @@ int wti_origin_judge(struct wti_origin *origin, struct wt_result *result);
 bool wti_origin_ends_with(const char *path, const char *name);
 /* The same for a run that loaded the file; false: it did not. */
 bool wti_origin_judge_loaded(struct wti_origin *origin, struct wt_result *result);
-/* A finding about a file, by its code. */
-struct wti_lineage_finding {
-	const char *code;
-	enum wt_severity severity;
-	const char *evidence;
-	const char *path; /* of the file */
-	int64_t step;
-	uint64_t count, case_count;
-};
-void wti_lineage_finding(struct wt_result *result, const struct wti_lineage_finding *finding);
 /* Adds a finding about the file. */
 void wti_origin_finding(const struct wti_origin *origin, struct wt_result *result, const char *code,
 			enum wt_severity severity, const char *evidence, int64_t step,

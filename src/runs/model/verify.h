@@ -80,6 +80,10 @@ void wti_layer_says(struct wti_model_verifying *verifying, enum wti_model_verdic
 void wti_model_finding(struct wt_result *result, enum wti_model_code_number number,
 		       const struct wt_finding *more);
 
+/* Of a run that did not say what it saved: what its system calls tell of the file. False: nothing.
+ */
+bool wti_model_written(struct wti_model_verifying *verifying, const char *place);
+
 /* Tensors of which the same is to be said: one finding for all. */
 struct wti_model_affected {
 	struct wti_buf names; /* the first ones */

@@ -357,5 +357,30 @@ def test_across(t: Harness) -> None:
     t.check("silent where nobody is known to have saved it", not found, json.dumps(found)[:1500])
 
 
+WRITE = """
+import json, os, struct
+head = json.dumps({"w": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}).encode()
+data = struct.pack("<Q", len(head)) + head + struct.pack("<2f", 1, 2)
+with open("once.tmp", "wb") as file:
+    file.write(data)
+os.rename("once.tmp", "once.safetensors")
+with open("twice.safetensors", "wb") as file:
+    file.write(data)
+with open("twice.safetensors", "r+b") as file:
+    file.seek(len(data) - 1)
+    file.write(b"@")
+"""
+
+
+def test_written(t: Harness) -> None:
+    """A program of which only system calls are known, as one in Rust."""
+    run = t.execute([t.wheeltap, "record", "--syscalls", "-o", "wheeltap-runs/calls", "--", t.python, "-S", t.script(WRITE)])
+    t.check("system calls are recorded", run.status == 0, run.errors[-500:])
+    for name, words in (("once", ("once.tmp", "once: 77 bytes; it has 77 now")), ("twice", ("written to again",))):
+        done = t.execute([t.wheeltap, "model", "verify", f"{name}.safetensors", "--against", "wheeltap-runs/calls"])
+        t.check(f"who wrote the file, and how often: {name}", all(word in done.output for word in ("tensors were not recorded; written by", *words)),
+                done.output[-1500:])
+
+
 if __name__ == "__main__":
-    main(test_saved, test_loaded, test_across, require=("torch", "numpy"))
+    main(test_saved, test_loaded, test_across, test_written, require=("torch", "numpy"))
