@@ -88,6 +88,28 @@ static void test_orientation(void)
 	wti_model_free(model);
 }
 
+/* Between layers, not behind the last: y = 2 f(x). */
+static void test_activations(void)
+{
+	static const struct made two[] = {{"a.weight", {1, 1}, 2}, {"b.weight", {1, 1}, 2}, {NULL}};
+	const struct {
+		enum wti_activation activation;
+		double y;
+	} cases[] = {{WTI_ACTIVATION_RELU, 0},
+		     {WTI_ACTIVATION_TANH, 2 * tanh(-3)},
+		     {WTI_ACTIVATION_NONE, -6}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct wti_model *model = make(NULL, two);
+		struct wti_network *network = NULL;
+
+		REQUIRE(!wti_network_open(model, 1, cases[i].activation, &network, NULL));
+		CHECK(wti_network_run(network, (double[]){-3})[0] == cases[i].y);
+		wti_network_free(network);
+		wti_model_free(model);
+	}
+}
+
 /* Where both ways fit, the format decides. */
 static void test_square(void)
 {
@@ -193,13 +215,10 @@ static void test_answers(void)
 }
 
 static const struct test tests[] = {
-	{"orientation", test_orientation},
-	{"square", test_square},
-	{"order", test_order},
-	{"refused", test_refused},
-	{"binomial", test_binomial},
-	{"answers", test_answers},
-	{NULL, NULL},
+	{"orientation", test_orientation}, {"activations", test_activations},
+	{"square", test_square},           {"order", test_order},
+	{"refused", test_refused},         {"binomial", test_binomial},
+	{"answers", test_answers},         {NULL, NULL},
 };
 
 int main(int argc, char **argv)
