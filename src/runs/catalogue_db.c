@@ -16,7 +16,7 @@
 #include "base/err.h"
 
 /* Raised when tables change: those of before are made anew. */
-#define SCHEMA_VERSION 2
+#define SCHEMA_VERSION 3
 #define BUSY_MS 60000 /* the longest that a writer holds it is a rebuild */
 #define ASIDE ".damaged"
 
