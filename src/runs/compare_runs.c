@@ -65,8 +65,10 @@ static int put(void *opaque, const char *what, const char *name, const char *val
 	struct comparison *c = opaque;
 	struct row *row = row_of(c, what, name);
 
+	if (!row && c->row_count < ROWS_MAX)
+		return wti_err(c->err, WT_E_NOMEM, "out of memory");
 	if (!row)
-		return c->index.failed ? wti_err(c->err, WT_E_NOMEM, "out of memory") : 0;
+		return 0;
 	row->values[c->at] = wti_arena_text(&c->arena, value, strlen(value));
 	return c->arena.status ? wti_err(c->err, WT_E_NOMEM, "out of memory") : 0;
 }
@@ -184,7 +186,9 @@ static int add_run(struct comparison *c, const struct wti_run *run)
 
 	c->names[c->at] = wti_arena_text(&c->arena, run->name, strlen(run->name));
 	r = put_status(c, run->status, known ? known->tags : "");
-	if (!r && run->is_folder && !wti_runjson_read(run->path, &root, NULL) && root)
+	if (!r && run->is_folder && wti_runjson_read(run->path, &root, NULL) == WT_E_NOMEM)
+		r = wti_err(c->err, WT_E_NOMEM, "out of memory");
+	if (!r && root)
 		r = wti_setup_each(root, put, c, c->err);
 	wti_doc_free(root);
 	r = r ? r : summary_of(c, run, &summary);

@@ -204,7 +204,9 @@ static int add_json(struct wti_run_summary *summary, const struct wti_run *run)
 	struct wti_doc *root = NULL;
 	int r;
 
-	if (!run->is_folder || wti_runjson_read(run->path, &root, NULL) || !root)
+	if (run->is_folder && wti_runjson_read(run->path, &root, NULL) == WT_E_NOMEM)
+		return WT_E_NOMEM;
+	if (!root)
 		return 0;
 	r = wti_summary_add_number(summary, "peak_memory", "bytes",
 				   (double)wti_doc_count(root, "memory_peak_bytes"));

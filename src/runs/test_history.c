@@ -101,7 +101,7 @@ static int take_test(void *opaque, const struct wti_catalogue_test *row)
 		return 0;
 	it = history_of(g, row->test.name);
 	if (!it)
-		return g->index.failed ? WT_E_NOMEM : 0;
+		return g->count < NAMES_MAX ? WT_E_NOMEM : 0;
 	it->count.by_status[row->test.status]++;
 	it->last_status = row->test.status;
 	if (row->test.duration_ns >= 0) {

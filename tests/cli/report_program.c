@@ -11,7 +11,7 @@
 
 #include <wheeltap/wheeltap.h>
 
-enum { STEPS = 20 };
+enum { STEPS = 20, SETTINGS = 30 }; /* more settings than a history shows metrics */
 
 int main(int argc, char **argv)
 {
@@ -21,6 +21,12 @@ int main(int argc, char **argv)
 
 	for (long i = 0; i < count; i++)
 		wt_counter(WT_NAME("many"), i == spike ? 1000 : i == broken ? NAN : 1);
+	for (int i = 0; i < SETTINGS; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "s%d", i);
+		wt_state_float(WT_NAME("trainer"), wt_name_of(name), 0, i);
+	}
 	for (int i = 0; i < STEPS; i++) {
 		wt_step((uint64_t)i);
 		wt_counter(WT_NAME("loss"), 1.0 / (i + 1));

@@ -264,6 +264,10 @@ class Report(Bench):
         self.assertEqual(names[0], "killed")
         self.assertEqual(set(names), {"killed", "failed", "good"})
         self.assertEqual(one["parts"]["history"]["earlier_finished"], 1)
+        metrics = {row["name"]: row for row in one["parts"]["history"]["tables"]["metrics"]}
+        self.assertLessEqual({"loss.last", "check.rate", "throughput", "step_time.p50", "duration"}, metrics.keys())
+        self.assertEqual((metrics["loss.last"]["this_value"], metrics["loss.last"]["change_percent"]), (0.05, 0))
+        self.assertFalse([name for name in metrics if name.startswith("trainer.")])
         self.assertTrue(one["parts"]["reproduce"]["reproduce"].endswith(f"wheeltap record -- {PROGRAM} hang"))
 
     def test_damage(self) -> None:

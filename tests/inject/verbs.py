@@ -21,7 +21,7 @@ import models  # noqa: E402
 from harness import PATIENCE, Scratch, Tap, environment  # noqa: E402
 
 STATUSES = {0, 2, 3, 4}
-LENIENT = {"info", "report", "sim", "doctor", "gate"}
+LENIENT = {"info", "report", "sim", "doctor", "gate", "tag"}  # tag: says whether it changed anything
 RUN = "RUN"  # stands for a small run in the lists below
 CALLS = "CALLS"  # for one with system calls; where they cannot be recorded, what needs it is skipped
 NEW = "NEW"  # for a folder that does not exist yet
@@ -29,6 +29,8 @@ CONFIG = "CONFIG"  # for a file that asserts something of every sort
 DATA = "DATA"  # for a data set in CSV
 MODEL = "MODEL"  # for a model with a manifest
 GOLDEN = "GOLDEN"  # for a golden of CALLS
+TAP = "TAP"  # for results of tests
+JUNIT = "JUNIT"
 ALLOCATIONS = {
     "info": ["info", RUN],
     "info_json": ["info", "--json", RUN],
@@ -50,6 +52,14 @@ ALLOCATIONS = {
     "golden_check": ["golden", "check", GOLDEN, CALLS],
     "gate": ["gate", "-c", CONFIG, CALLS],
     "dataset": ["dataset", "inspect", DATA],
+    "dataset_make": ["dataset", "make", "tiny", "-o", NEW],
+    "ls": ["ls", "steps>=0"],
+    "trend": ["trend", "duration"],
+    "compare": ["compare", RUN, RUN, "--all"],
+    "tests": ["tests", "tested"],
+    "tag": ["tag", "--json", "run", "word"],
+    "import_tap": ["import", "tap", TAP, "-o", NEW],
+    "import_junit": ["import", "junit", JUNIT, "-o", NEW],
     "model_answers": ["model", "verify", MODEL, "--data", DATA],
     "model_inspect": ["model", "inspect", MODEL],
     "model_verify": ["model", "verify", MODEL],
@@ -94,12 +104,17 @@ class Failures:
         self.program, self.preload, self.folder = program, preload, folder
         self.run = folder / "run"
         subprocess.run([program, "sim", "--events", "300", "-o", self.run], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([program, "sim", "--events", "300", "-o", folder / "home/run"], check=True, stdout=subprocess.DEVNULL)
         self.calls = folder / "calls"
         self.golden = folder / "golden.toml"
         self.config = folder / "gate.toml"
         self.config.write_text(ASSERTED)
         self.data = folder / "data.csv"
         self.data.write_text("a,b,class\n1,2,0\n2,5,1\n3,4,0\n4,7,1\n")
+        (folder / "results.tap").write_text("1..2\nok 1 - good\nnot ok 2 - bad\n  ---\n  message: no\n  ...\n")
+        (folder / "results.xml").write_text("<testsuite><testcase name='a' time='0.5'/><testcase name='b'><failure message='x'/></testcase></testsuite>")
+        (folder / "passed.tap").write_text("1..1\nok 1 - good\n")
+        subprocess.run([program, "import", "tap", folder / "passed.tap", "-o", folder / "home/tested"], check=True, stdout=subprocess.DEVNULL)
         self.model = models.write(folder / "model", models.small())
         subprocess.run([program, "model", "manifest", self.model], check=True, stdout=subprocess.DEVNULL)
         for words in (["record", "-q", "--syscalls", "-o", self.calls, "--", "/bin/sh", "-c", "echo x > x; /bin/cat x"],
@@ -111,10 +126,11 @@ class Failures:
         new = self.folder / "new"
         fired = self.folder / "fired"
         subprocess.run(["rm", "-rf", new, fired], check=True)
-        known = {RUN: self.run, NEW: new, CALLS: self.calls, CONFIG: self.config, GOLDEN: self.golden, MODEL: self.model, DATA: self.data}
+        known = {RUN: self.run, NEW: new, CALLS: self.calls, CONFIG: self.config, GOLDEN: self.golden, MODEL: self.model, DATA: self.data,
+                 TAP: self.folder / "results.tap", JUNIT: self.folder / "results.xml"}
         words = [str(known.get(word, word)) for word in arguments]
         done = subprocess.run([self.program, *words], capture_output=True, timeout=PATIENCE, stdin=subprocess.DEVNULL,
-                              env=environment(LC_ALL="C.UTF-8", INJECT_FIRED=str(fired), **env))
+                              env=environment(LC_ALL="C.UTF-8", WHEELTAP_HOME=str(self.folder / "home"), INJECT_FIRED=str(fired), **env))
         return done, fired.exists()
 
     def complaint(self, done: subprocess.CompletedProcess[bytes], fired: bool, expected: bytes | None) -> str:

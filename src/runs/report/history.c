@@ -139,6 +139,32 @@ static bool is_compared(const char *name)
 	return true;
 }
 
+/* What is shown first, as there may be more than has room: a training has dozens of settings that
+ * are numbers. */
+enum { RANK_RESULT, RANK_COST, RANK_VALUES, RANK_SETTING, RANKS };
+
+static unsigned rank_of(const struct wti_run_metric *metric)
+{
+	static const char *const costs[] = {"throughput",  "step_time", "duration",
+					    "peak_memory", "cpu_time",  "steps"};
+
+	if (strcasestr(metric->name, "loss") || !strcmp(metric->name, "check.rate") ||
+	    !strncmp(metric->name, "findings", strlen("findings")))
+		return RANK_RESULT;
+	for (size_t i = 0; i < sizeof(costs) / sizeof(*costs); i++)
+		if (!strcmp(costs[i], metric->name))
+			return RANK_COST;
+	return metric->values[WTI_STAT_COUNT] > 1 ? RANK_VALUES : RANK_SETTING;
+}
+
+static bool is_constant(const double *values, size_t count, double own)
+{
+	for (size_t i = 0; i < count; i++)
+		if (values[i] != own)
+			return false;
+	return true;
+}
+
 /* Values of the earlier runs, oldest first; how many. */
 static size_t values_of(const struct history *h, const struct wti_run_number *number,
 			double ret_values[RUNS_SHOWN])
@@ -193,7 +219,7 @@ static void add_metric(struct wt_table *table, struct wt_result *result, const c
 	wt_table_text(table, metric->unit, strlen(metric->unit));
 	wt_table_number(table, own);
 	wt_table_number(table, median);
-	if (count > 1)
+	if (count > 1 && !is_constant(values, count, own))
 		add_curve(result, name, metric->unit, values, count, own);
 }
 
@@ -217,9 +243,24 @@ static int compare_metric(struct history *h, const struct wti_run_metric *metric
 		return r == WT_E_NOMEM ? r : 0; /* no earlier run has it */
 	count = values_of(h, &number, values);
 	wti_run_number_release(&number);
-	if (count)
+	if (count && (rank_of(metric) != RANK_SETTING ||
+		      !is_constant(values, count, metric->values[statistic])))
 		add_metric(table, result, name, metric, statistic, values, count);
 	return 0;
+}
+
+static int compare_ranked(struct history *h, unsigned rank, struct wt_table *table,
+			  struct wt_result *result, struct wt_err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < h->own.metric_count && !r && table->row_count < METRICS_SHOWN; i++) {
+		const struct wti_run_metric *metric = &h->own.metrics[i];
+
+		if (is_compared(metric->name) && rank_of(metric) == rank)
+			r = compare_metric(h, metric, table, result, err);
+	}
+	return r;
 }
 
 static int add_metrics(struct history *h, struct wt_result *result, struct wt_err *err)
@@ -231,9 +272,8 @@ static int add_metrics(struct history *h, struct wt_result *result, struct wt_er
 	if (r)
 		return r == WT_E_NOMEM ? r : 0;
 	table = metrics_table(result);
-	for (size_t i = 0; i < h->own.metric_count && !r && table->row_count < METRICS_SHOWN; i++)
-		if (is_compared(h->own.metrics[i].name))
-			r = compare_metric(h, &h->own.metrics[i], table, result, &unread);
+	for (unsigned rank = 0; rank < RANKS && !r; rank++)
+		r = compare_ranked(h, rank, table, result, &unread);
 	wti_summary_release(&h->own);
 	return r ? wti_err(err, r, "out of memory") : 0;
 }

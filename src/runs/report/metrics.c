@@ -13,7 +13,7 @@ int wti_section_metrics(struct wti_report_source *source, struct wt_result *resu
 
 	if (!r && !result->series_count)
 		wti_not_recorded(result, "metrics",
-				 "emit counters (wheeltap.counter(), wt_counter()), or record a "
+				 "emit counters (wheeltap.log(), wt_counter()), or record a "
 				 "training with torch: its losses are recorded by themselves");
 	return r;
 }
