@@ -71,7 +71,7 @@ static void take_device(struct wti_device_arguments *args, const struct wti_frag
 struct wti_device_arguments wti_device_arguments(const struct wti_fragment *arguments)
 {
 	struct wti_events_scan scan = begin(arguments);
-	struct wti_device_arguments args = {0};
+	struct wti_device_arguments args = {.wait_on.data = ""};
 	struct wti_fragment key, value;
 
 	while (arguments->bytes && wti_scan_member(&scan, &key, &value))

@@ -247,7 +247,14 @@ static enum wti_scan_result scan_pair(struct wti_events_scan *scan, struct wti_e
 
 enum wti_scan_result wti_event_scan(struct wti_events_scan *scan, struct wti_event *ret_event)
 {
-	struct wti_event event = {0};
+	/* What is missing is empty, but has a place. */
+	struct wti_event event = {.name.data = "",
+				  .category.data = "",
+				  .id.data = "",
+				  .scope.data = "",
+				  .pid.data = "",
+				  .tid.data = "",
+				  .arguments.data = ""};
 
 	for (bool first = true;; first = false) {
 		enum wti_scan_result r;
