@@ -220,6 +220,22 @@ def check_diff(tap: Tap, bench: Bench) -> None:
     tap.equal("its exit codes", codes, [1, 0])
 
 
+def check_overlap(tap: Tap, bench: Bench) -> None:
+    """Operations that overlap count once, in each type and in all."""
+    run = Run(queues=3)
+    run.launch(0, 10, 100, 300)
+    run.launch(20, 10, 150, 250, queue=1)
+    run.launch(40, 10, 240, 400, queue=1)
+    run.launch(60, 10, 350, 500, "collective", "all_reduce", 2)
+    run.launch(80, 10, 600, 700)
+    tables = bench.ask("stat", "--device", "--json", str(bench.make("overlap", [run])))["tables"]
+    time = {key: tables["time"][0][key] for key in ("window_ns", "idle_ns", "compute_ns", "non_compute_ns")}
+    tap.equal("overlapping time counts once", time, {"window_ns": 600, "idle_ns": 100, "compute_ns": 400, "non_compute_ns": 100})
+    tap.equal("types at once", {row["type"]: row["time_ns"] for row in tables["types"]},
+              {"compute": 350, "compute + communication": 50, "communication": 100})  # fmt: skip
+    tap.check("hidden communication", abs(tables["overlap"][0]["overlap"] - 100 / 3) < 1e-9, tables["overlap"])
+
+
 def main() -> int:
     wheeltap, make_run = sys.argv[1:]
     tap = Tap()
@@ -230,6 +246,7 @@ def main() -> int:
         check_memory(tap, bench)
         check_gaps(tap, bench)
         check_diff(tap, bench)
+        check_overlap(tap, bench)
     return tap.finish()
 
 
