@@ -160,11 +160,18 @@ def _hook_tests(core: ModuleType) -> None:
     hook(core)
 
 
+def _in_turn(first: Callable[[], None], second: Callable[[], None]) -> None:
+    """A module that the user asked for is recorded as asked for: what is hooked first stays as it is."""
+    first()
+    second()
+
+
 def _actions(core: ModuleType, names: list[str], libraries: tuple[str, ...]) -> dict[str, Callable[[], None]]:
     actions: dict[str, Callable[[], None]] = {
         name: _hook_torch if name == "torch" else partial(_hook_library, name) for name in names}
     actions["_pytest.config"] = partial(_hook_tests, core)
-    actions.update(configuration_actions(core, libraries))
+    for name, action in configuration_actions(core, libraries).items():
+        actions[name] = partial(_in_turn, actions[name], action) if name in actions else action
     if "torch" in names:
         from ._graphs import actions as graph_actions
         from ._generators import actions as generator_actions

@@ -678,8 +678,8 @@ static void test_rows(void)
 		CHECK(wti_rule_by_code(rule->code) == rule);
 		CHECK(rule->title && rule->means && rule->hint && rule->definition);
 		CHECK(rule->innocent && rule->needs);
-		CHECK(rule->see || rule->audit);
-		CHECK(!rule->audit || rule->thresholds[0].name);
+		CHECK(rule->see || rule->audit || rule->survey);
+		CHECK((!rule->audit && !rule->survey) || rule->thresholds[0].name);
 		CHECK(!rule->see == !rule->moments);
 		for (const char *const *code = rule->explains; code && *code; code++)
 			CHECK(wti_rule_by_code(*code));
