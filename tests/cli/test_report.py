@@ -292,6 +292,8 @@ for step, (x, y) in enumerate(torch.utils.data.DataLoader(data, batch_size=2)):
     optimizer.step()
     schedule.step()
 torch.save({"model": model.state_dict()}, "kept.pt")
+torch.save(model.state_dict(), "flat.pt")
+torch.save(model[0].bias.detach(), "alone.pt")
 if len(sys.argv) > 1:
     raise ValueError("<b>|</b>")
 """
@@ -333,7 +335,8 @@ class OfTorch(Bench):
     def test_checkpoint_is_what_was_saved(self) -> None:
         kept = self.folder / "kept.pt"
         saved = self.one("trained")["parts"]["artifacts"]["tables"]["checkpoints"]
-        self.assertEqual([(row["path"], row["contents"]) for row in saved], [("kept.pt", "4 of 4 tensors have the digest that was saved")])
+        self.assertEqual([(row["path"], row["contents"]) for row in saved],
+                         [(path, f"{count} of {count} tensors have the digest that was saved") for path, count in (("kept.pt", 4), ("flat.pt", 4), ("alone.pt", 1))])
         self.assertEqual(saved[0]["sha256"], hashlib.sha256(kept.read_bytes()).hexdigest())
         flip = "import torch; x = torch.load('kept.pt'); x['model']['0.bias'][3] += 1e-6; torch.save(x, 'kept.pt')"
         subprocess.run([PYTHON, "-c", flip], cwd=self.folder, check=True, timeout=PATIENCE)

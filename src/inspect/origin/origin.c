@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/grow.h"
 #include "inspect/core/inspectors.h"
+#include "inspect/core/saved.h"
 #include "inspect/training/members.h"
 #include "inspect/training/optimizer_state.h"
 #include "own.h"
@@ -203,33 +204,16 @@ static uint32_t group_of(const struct wti_origin *origin, const struct wti_origi
 	return (uint32_t)origin->save_count;
 }
 
-/*
- * What has a place among the contents: the call's own arguments come beside them, as "obj" or
- * "obj[weight]". A tensor that is saved alone has no path; files call it "tensor".
- */
-static bool take_name(const struct wti_origin *origin, uint32_t *name)
-{
-	static const char *const arguments[] = {"obj", "tensors", "state_dict"};
-	const char *text = wti_origin_text(origin, *name);
-
-	for (size_t i = 0; i < WTI_COUNT(arguments); i++) {
-		size_t bytes = strlen(arguments[i]);
-
-		if (!strncmp(text, arguments[i], bytes) && (!text[bytes] || text[bytes] == '['))
-			return false;
-	}
-	if (*name == WTI_SYMBOL_NONE)
-		*name = wti_symbol_word(origin->training.symbols, "tensor");
-	return true;
-}
-
 static void add_value(struct wti_origin *origin, struct wti_origin_save *save,
 		      const struct wti_moment *moment, const struct wti_value_row *row)
 {
+	const char *name = wti_saved_name(wti_origin_text(origin, row->name));
 	struct wti_origin_value value = {.name = row->name, .digest = row->digest};
 
-	if (!take_name(origin, &value.name))
+	if (!name)
 		return;
+	if (row->name == WTI_SYMBOL_NONE)
+		value.name = wti_symbol_word(origin->training.symbols, name);
 	/* Without a hash it is only described, such as a tensor that is spread over devices. */
 	if (!save->is_load && !(row->digest.flags & WT_TENSOR_NO_HASH))
 		compare_live(origin, moment->process->stream, &value);

@@ -10,6 +10,7 @@
 
 #include "base/grow.h"
 #include "contents.h"
+#include "inspect/core/saved.h"
 
 #define TRACKS_MAX (1u << 16)
 #define BATCHES_MAX 4096u
@@ -202,6 +203,12 @@ static void add_batch(struct wti_traffic *traffic, struct wti_traffic_batch *bat
 
 static int add_saved(struct wti_traffic *traffic, size_t file, const struct wt_event *event)
 {
+	uint32_t symbol = wti_symbol_of(traffic->symbols, event, WT_TENSOR_FIELD_NAME);
+	const char *name = wti_saved_name(wti_symbol_text(traffic->symbols, symbol));
+	bool is_returned = wt_event_i64(event, WT_TENSOR_FIELD_POSITION) < 0;
+
+	if (!name || is_returned != traffic->files[file].is_load)
+		return 0;
 	traffic->files[file].tensor_count++;
 	if (traffic->files[file].is_load ||
 	    wt_event_u64(event, WT_TENSOR_FIELD_FLAGS) & WT_TENSOR_NO_HASH)
@@ -213,9 +220,9 @@ static int add_saved(struct wti_traffic *traffic, size_t file, const struct wt_e
 	if (wti_grow(&traffic->saved, traffic->saved_count + 1, &traffic->saved_capacity,
 		     (size_t)SAVED_MAX))
 		return WT_E_NOMEM;
-	traffic->saved[traffic->saved_count++] = (struct wti_traffic_saved){
-		(uint32_t)file, wti_symbol_of(traffic->symbols, event, WT_TENSOR_FIELD_NAME),
-		wt_event_u64(event, WT_TENSOR_FIELD_HASH)};
+	traffic->saved[traffic->saved_count++] =
+		(struct wti_traffic_saved){(uint32_t)file, wti_symbol_word(traffic->symbols, name),
+					   wt_event_u64(event, WT_TENSOR_FIELD_HASH)};
 	return 0;
 }
 

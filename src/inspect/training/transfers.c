@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "inspect/core/saved.h"
 
 #define ARENA_MAX ((size_t)256 << 20)
 #define TRANSFERS_MAX (1u << 16)
@@ -44,20 +45,6 @@ static uint64_t mix_text(const char *text)
 	return hash;
 }
 
-/* The call's own arguments come beside the contents, as "obj" or "obj[weight]". */
-static bool is_argument(const char *name)
-{
-	static const char *const arguments[] = {"obj", "tensors", "state_dict"};
-
-	for (size_t i = 0; i < sizeof(arguments) / sizeof(*arguments); i++) {
-		size_t bytes = strlen(arguments[i]);
-
-		if (!strncmp(name, arguments[i], bytes) && (!name[bytes] || name[bytes] == '['))
-			return true;
-	}
-	return false;
-}
-
 static void keep_value(struct wti_transfers *transfers, struct wti_file_transfer *item,
 		       const struct wti_value_row *row, const char *name)
 {
@@ -91,10 +78,9 @@ static void take_values(struct wti_transfers *transfers, struct wti_file_transfe
 
 	for (uint32_t i = 0; i < moment->call->value_count; i++) {
 		const struct wti_value_row *row = &moment->call->values[i];
-		const char *name = wti_moment_text(moment, row->name);
+		const char *name = wti_saved_name(wti_moment_text(moment, row->name));
 
-		if (row->type != WTI_VALUE_TENSOR || (row->position < 0) != item->is_load ||
-		    is_argument(name))
+		if (row->type != WTI_VALUE_TENSOR || (row->position < 0) != item->is_load || !name)
 			continue;
 		item->count++;
 		if (is_kept)
