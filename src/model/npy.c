@@ -13,6 +13,7 @@
 #include "model/npy_header.h"
 #include "model/write.h"
 #include "model/zip.h"
+#include "model/zip_write.h"
 
 #define MAGIC "\x93NUMPY"
 #define MAGIC_BYTES 6u
@@ -204,28 +205,33 @@ static void put_header(struct wti_buf *out, const struct wti_model_tensor *tenso
 		wti_put16(out->data + MAGIC_BYTES + 2, (uint16_t)(out->bytes - MAGIC_BYTES - 4));
 }
 
+static int make_header(struct wti_buf *ret, const struct wti_model_tensor *tensor,
+		       struct wt_err *err)
+{
+	const char *word = word_of(tensor->dtype);
+
+	if (!word)
+		return wti_err(err, WT_E_ARG, "numpy has no type for tensor '%.200s' (%s)",
+			       tensor->name, tensor->type);
+	put_header(ret, tensor, word);
+	return wti_buf_status(ret) ? wti_err(err, wti_buf_status(ret), "the header does not fit")
+				   : 0;
+}
+
 static int write_npy(struct wti_model *model, int fd, struct wt_err *err)
 {
-	const struct wti_model_tensor *tensor = model->tensors;
-	const char *word = model->tensor_count == 1 ? word_of(tensor->dtype) : NULL;
 	struct wti_buf header;
 	int r;
 
 	if (model->tensor_count != 1)
 		return wti_err(err, WT_E_ARG,
-			       "a .npy file has one array, and '%s' has %zu tensors: write another "
-			       "format",
+			       "a .npy file has one array, and '%s' has %zu tensors: write .npz",
 			       model->path, model->tensor_count);
-	if (!word)
-		return wti_err(err, WT_E_ARG, "numpy has no type for tensor '%.200s' (%s)",
-			       tensor->name, tensor->type);
 	wti_buf_init(&header, HEADER_MAX);
-	put_header(&header, tensor, word);
-	r = wti_buf_status(&header);
-	r = r ? wti_err(err, r, "the header does not fit")
-	      : wti_model_put(fd, header.data, header.bytes, err);
+	r = make_header(&header, model->tensors, err);
+	r = r ? r : wti_model_put(fd, header.data, header.bytes, err);
 	wti_buf_release(&header);
-	return r ? r : wti_model_put_tensor(model, tensor, fd, err);
+	return r ? r : wti_model_put_tensor(model, model->tensors, fd, err);
 }
 
 const struct wti_model_format wti_model_npy = {
@@ -288,10 +294,43 @@ static int read_npz(struct wti_model *model, struct wt_err *err)
 	return r;
 }
 
+static int write_entry(struct wti_zip_writer *writer, struct wti_model *model,
+		       const struct wti_model_tensor *tensor, struct wt_err *err)
+{
+	struct wti_buf header, name;
+	int r;
+
+	wti_buf_init(&header, HEADER_MAX);
+	wti_buf_init(&name, WTI_MODEL_NAME_MAX + sizeof(".npy"));
+	wti_buf_printf(&name, "%s.npy", tensor->name);
+	r = make_header(&header, tensor, err);
+	if (!r && wti_buf_status(&name))
+		r = wti_err(err, wti_buf_status(&name), "out of memory");
+	r = r ? r : wti_zip_put_tensor(writer, wti_buf_cstr(&name), &header, model, tensor, err);
+	wti_buf_release(&header);
+	wti_buf_release(&name);
+	return r;
+}
+
+/* As numpy.savez() does. What is not a tensor has no place there. */
+static int write_npz(struct wti_model *model, int fd, struct wt_err *err)
+{
+	struct wti_zip_writer writer;
+	int r = 0;
+
+	wti_zip_writer_init(&writer, fd);
+	for (size_t i = 0; i < model->tensor_count && !r; i++)
+		r = write_entry(&writer, model, &model->tensors[i], err);
+	r = r ? r : wti_zip_finish(&writer, err);
+	wti_zip_writer_release(&writer);
+	return r;
+}
+
 const struct wti_model_format wti_model_npz = {
 	.name = "npz",
 	.title = "arrays of numpy (.npz)",
-	.suffixes = "",
+	.suffixes = "npz",
 	.is_one = is_npz,
 	.read = read_npz,
+	.write = write_npz,
 };

@@ -186,13 +186,15 @@ static int put_block(void *cookie, const void *data, size_t bytes)
 	return put_bytes(putting->writer->fd, data, bytes, putting->err);
 }
 
-int wti_zip_put_tensor(struct wti_zip_writer *writer, const char *name, struct wti_model *model,
-		       const struct wti_model_tensor *tensor, struct wt_err *err)
+int wti_zip_put_tensor(struct wti_zip_writer *writer, const char *name, const struct wti_buf *head,
+		       struct wti_model *model, const struct wti_model_tensor *tensor,
+		       struct wt_err *err)
 {
-	struct entry entry = {name, writer->at, tensor->bytes, 0};
+	struct entry entry = {name, writer->at, (head ? head->bytes : 0) + tensor->bytes, 0};
 	struct putting putting = {writer, 0, err};
 	int r = put_local(writer, &entry, err);
 
+	r = r || !head ? r : put_block(&putting, head->data, head->bytes);
 	r = r ? r : wti_model_walk(model, tensor, put_block, &putting, err);
 	if (r)
 		return r;

@@ -21,9 +21,10 @@ void wti_zip_writer_init(struct wti_zip_writer *writer, int fd);
 void wti_zip_writer_release(struct wti_zip_writer *writer);
 int wti_zip_put(struct wti_zip_writer *writer, const char *name, const void *data, size_t bytes,
 		struct wt_err *err);
-/* All elements, packed and little-endian. */
-int wti_zip_put_tensor(struct wti_zip_writer *writer, const char *name, struct wti_model *model,
-		       const struct wti_model_tensor *tensor, struct wt_err *err);
+/* `head`, which may be NULL, and behind it all elements, packed and little-endian. */
+int wti_zip_put_tensor(struct wti_zip_writer *writer, const char *name, const struct wti_buf *head,
+		       struct wti_model *model, const struct wti_model_tensor *tensor,
+		       struct wt_err *err);
 /* The directory and the end. */
 int wti_zip_finish(struct wti_zip_writer *writer, struct wt_err *err);
 

@@ -39,6 +39,10 @@ def with_numpy() -> None:
     numpy.savez_compressed("small.npz", **ARRAYS)
     same("plain.npz", ARRAYS)
     same("small.npz", ARRAYS)
+    run("convert", "small.npz", "ours.npz")
+    with numpy.load("ours.npz") as back:
+        assert list(back) == list(ARRAYS), list(back)
+        assert all(back[name].shape == array.shape and back[name].dtype == array.dtype and (back[name] == array).all() for name, array in ARRAYS.items())
     for number, array in enumerate((ARRAYS["w"].astype(">f4"), numpy.asfortranarray(ARRAYS["w"]), numpy.array(1 + 2j), ARRAYS["e"])):
         numpy.save("one.npy", array)
         same("one.npy", {"array": array})

@@ -186,7 +186,7 @@ static int write_storages(struct wti_zip_writer *writer, struct wti_model *model
 		if (keys[i] != next)
 			continue;
 		snprintf(name, sizeof(name), "archive/data/%zu", next++);
-		r = wti_zip_put_tensor(writer, name, model, &model->tensors[i], err);
+		r = wti_zip_put_tensor(writer, name, NULL, model, &model->tensors[i], err);
 		if (r)
 			return r;
 	}
