@@ -10,14 +10,14 @@
 #include "base/bytes.h"
 #include "base/err.h"
 #include "base/folder.h"
-#include "convert/calls/strace.h"
+#include "convert/calls/formats.h"
 #include "convert/device/formats.h"
 #include "convert/events/formats.h"
 #include "run_json.h"
 
 static const struct wti_import_format *const formats[] = {
-	&wti_import_kineto, &wti_import_chrome, &wti_import_perfetto,
-	&wti_import_sbt,    &wti_import_nsys,   &wti_import_strace,
+	&wti_import_kineto, &wti_import_chrome, &wti_import_perfetto, &wti_import_sbt,
+	&wti_import_nsys,   &wti_import_strace, &wti_import_renacer,
 };
 
 const struct wti_import_format *wti_import_format(const char *name)

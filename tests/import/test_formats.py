@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Imports Chrome events, Perfetto's packets, SBT, SQLite of Nsight Systems and text of strace, made here; SBT is also exported, and read by a decoder that shares nothing with either."""
+"""Imports Chrome events, Perfetto's packets, SBT, SQLite of Nsight Systems, text of strace and JSON of renacer, made here; SBT is also exported, and read by a decoder that shares nothing with either."""
 
 from __future__ import annotations
 
@@ -244,18 +244,57 @@ def check_strace(bench: harness.Bench) -> None:
 4243 1700000000.000150 close(3) = 0 <0.000001>
 4243 1700000000.000200 +++ exited with 0 +++
 4242 1700000000.000300 <... wait4 resumed>[{WIFEXITED(s)}], 0, NULL) = 4243 <0.000200>
-[pid  4242] 1700000000.000400 write(1, "hello, (x", 9) = 9 <0.000003>
+[pid  4242] 1700000000.000400 write(1, "hello\\33, (x", 10) = 10 <0.000003>
 """)
     rows = imported(bench, "strace", source)
     calls = sorted((row["time_ns"], row["fields"]["result"], row["fields"]["duration"]) for row in rows if row["kind"] == "syscall")
-    TAP.equal("strace: ends, results and durations", calls, [(0, -2, 12000), (138000, 0, 1000), (287000, 4243, 200000), (390000, 9, 3000)])
+    TAP.equal("strace: ends, results and durations", calls, [(0, -2, 12000), (138000, 0, 1000), (287000, 4243, 200000), (390000, 10, 3000)])
     shown = bench.run("view", bench.folder / "run-strace-calls")
-    TAP.check("strace: texts and names", 'openat(AT_FDCWD, "a' in shown and 'write(1, "hello, (x"' in shown, shown)
+    TAP.check("strace: texts and names", 'openat(AT_FDCWD, "a' in shown and 'write(1, "hello\\\\33, (x"' in shown, shown)
     relative = bench.folder / "relative.txt"
     relative.write_text("     0.000000 close(3) = 0\n     0.000500 close(4) = 0\nnonsense\n")
     TAP.equal("strace: relative times, and a line that is none",
               [row["time_ns"] for row in imported(bench, "strace", relative, code=3) if row["kind"] == "syscall"], [0, 500000])
     refused(bench, "strace", {"empty": b"", "text": b"hello\nworld\n", "untimed": b"close(3) = 0\n"})
+
+
+# ---- renacer ----
+
+def check_renacer(bench: harness.Bench) -> None:
+    """As its makers write it: behind the output of the program, three raw arguments, neither times nor threads; and as we write it."""
+    first = bench.folder / "old.json"
+    whole = {"version": "0.6.2", "format": "renacer-json-v1",
+             "syscalls": [{"name": "openat", "args": ["0xffffff9c", "\"/tmp/a\\tb\"", "0x0"], "result": -2, "duration_us": 12},
+                          {"name": "syscall_3", "args": ["0x3", "0x0", "0x0"], "result": 0},
+                          {"name": "unknown", "args": [], "result": 0, "duration_us": 5},
+                          {"name": "write", "args": ["0x1", "0x7f0000001000", "0x9"], "result": 9, "duration_us": 3,
+                           "source": {"file": "a.c", "line": 3}}],
+             "summary": {"total_syscalls": 4, "total_time_us": 20, "exit_code": 0}}
+    first.write_text("=== Training Loop Example ===\n{loss: 3}\n" + json.dumps(whole, indent=2) + "\n")
+    rows = imported(bench, "renacer", first)
+    TAP.equal("renacer: names, results and durations", [(f["nr"], f["result"], f["duration"]) for f in fields(rows, "syscall")],
+              [(257, -2, 12000), (3, 0, 0), (1, 9, 3000)])
+    times = [f["time_ns"] for f in fields(rows, "syscall")]
+    TAP.check("renacer: one after the other, without times", times == sorted(set(times)) and times[2] - times[1] >= 8000, times)
+    TAP.check("renacer: texts", 'openat(AT_FDCWD, "/tmp/a\\\\tb"' in bench.run("view", bench.folder / "run-renacer-old"))
+    run = bench.folder / "run-strace-calls"  # of check_strace()
+    out = bench.folder / "ours.json"
+    bench.run("export", "--to", "renacer-json", "-o", out, run)
+    again = bench.folder / "again.json"
+    imported(bench, "renacer", out)
+    bench.run("export", "--to", "renacer-json", "-o", again, bench.folder / "run-renacer-ours")
+    one, two = (json.loads(path.read_text())["syscalls"] for path in (out, again))
+    for key in ("name", "args", "result", "duration_us", "tid"):
+        TAP.equal(f"renacer: {key} after writing and reading", [call[key] for call in two], [call[key] for call in one])
+    TAP.equal("renacer: times after writing and reading", [call["ts_us"] - two[0]["ts_us"] for call in two], [call["ts_us"] - one[0]["ts_us"] for call in one])
+    cut = bench.folder / "cut.json"
+    cut.write_text(json.dumps(whole)[:260])
+    TAP.equal("renacer: cut, the rest is there", len(fields(imported(bench, "renacer", cut, code=3), "syscall")), 2)
+    short = bench.folder / "short.json"
+    short.write_text(json.dumps({**whole, "summary": {"total_syscalls": 9}}))
+    TAP.equal("renacer: fewer calls than its summary has", [f["count"] for f in fields(imported(bench, "renacer", short, code=3), "lost")], [5])
+    refused(bench, "renacer", {"empty": b"", "text": b"=== Training Loop Example ===\n", "other": b'{"traceEvents": []}',
+                               "deep": b'{"syscalls": ' + b"[" * 100000})
 
 
 def main() -> int:
@@ -266,6 +305,7 @@ def main() -> int:
         check_sbt(bench)
         check_nsys(bench)
         check_strace(bench)
+        check_renacer(bench)
     return TAP.finish()
 
 

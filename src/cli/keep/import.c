@@ -263,6 +263,7 @@ static const struct {
 	{"sbt", run_trace},
 	{"nsys", run_trace},
 	{"strace", run_trace},
+	{"renacer", run_trace},
 	{"traincheck", run_traincheck},
 	{"tap", run_tests},
 	{"junit", run_tests},
@@ -340,7 +341,7 @@ const struct wti_verb wti_verb_import = {
 		"perfetto: its packets (.pftrace): slices, counters, arrows. "
 		"sbt: traces of TraceSmith. nsys: reports of Nsight Systems, exported with "
 		"'nsys export --type sqlite'. strace: its text, with times (-ttt), as system "
-		"calls.\n\n"
+		"calls. renacer: its JSON (renacer --format json).\n\n"
 		"traincheck: its traces (a folder of them, or files of JSON lines) become a run, "
 		"its invariant files become a pack; the first line of a file shows which of the "
 		"two it is. A file may be a pipe: -, /dev/stdin, or <(...) of a shell. Nothing in "

@@ -6,9 +6,7 @@
  * texts the memory that they point to; flags by name and structures are not turned back, and
  * counted. Numbers of calls are those of this machine's architecture.
  */
-#include "strace.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,20 +16,16 @@
 #include "base/grow.h"
 #include "base/lines.h"
 #include "base/map.h"
-#include "syscall/table.h"
+#include "call.h"
+#include "formats.h"
 
 #define LINE_MAX_BYTES ((size_t)1 << 20)
-#define TEXT_MAX ((size_t)4096)
 #define TASKS_MAX ((size_t)1 << 16)
 #define NS_PER_S ((uint64_t)1000000000)
 #define DAY_S 86400u
 /* Times above are since 1970: 2001. */
 #define EPOCH_MIN_S 1000000000u
 #define ERRNO_MAX 4095
-
-struct line {
-	const char *at, *end;
-};
 
 /* A call that has begun. */
 struct pending {
@@ -56,46 +50,11 @@ struct strace {
 	unsigned first_unread;
 };
 
-struct call {
-	uint64_t values[WT_SYSCALL_FIELD_SYSTEM + 1];
-	uint8_t text[TEXT_MAX];
-	size_t text_bytes;
-};
-
 /* ---- Pieces of a line -------------------------------------------------------------------------
  */
 
-static void pass_spaces(struct line *line)
-{
-	while (line->at < line->end && *line->at == ' ')
-		line->at++;
-}
-
-static bool digits(struct line *line, uint64_t *ret_number)
-{
-	const char *begin = line->at;
-	uint64_t number = 0;
-
-	for (; line->at < line->end && *line->at >= '0' && *line->at <= '9' &&
-	       number < UINT64_MAX / 20;
-	     line->at++)
-		number = number * 10 + (uint64_t)(*line->at - '0');
-	*ret_number = number;
-	return line->at > begin;
-}
-
-static bool passes(struct line *line, const char *text)
-{
-	size_t bytes = strlen(text);
-
-	if ((size_t)(line->end - line->at) < bytes || memcmp(line->at, text, bytes))
-		return false;
-	line->at += bytes;
-	return true;
-}
-
 /* Behind a point: as ns. */
-static uint64_t fraction(struct line *line)
+static uint64_t fraction(struct wti_call_line *line)
 {
 	uint64_t number = 0;
 	int places = 0;
@@ -115,19 +74,19 @@ static uint64_t fraction(struct line *line)
  */
 
 /* "[pid 4242] ", "4242  " or nothing. */
-static uint64_t task_of(struct line *line)
+static uint64_t task_of(struct wti_call_line *line)
 {
-	struct line here = *line;
+	struct wti_call_line here = *line;
 	uint64_t tid = 0;
 
-	if (passes(&here, "[pid ")) {
-		pass_spaces(&here);
-		if (!digits(&here, &tid) || !passes(&here, "]"))
+	if (wti_line_passes(&here, "[pid ")) {
+		wti_line_spaces(&here);
+		if (!wti_line_digits(&here, &tid) || !wti_line_passes(&here, "]"))
 			return 0;
-	} else if (!digits(&here, &tid) || here.at >= here.end || *here.at != ' ') {
+	} else if (!wti_line_digits(&here, &tid) || here.at >= here.end || *here.at != ' ') {
 		return 0; /* a time, or no number */
 	}
-	pass_spaces(&here);
+	wti_line_spaces(&here);
 	*line = here;
 	return tid;
 }
@@ -143,125 +102,44 @@ static uint64_t since_midnight(struct strace *strace, uint64_t seconds, uint64_t
 }
 
 /* False: the line has no time. */
-static bool time_of(struct strace *strace, struct line *line, uint64_t *ret_ns)
+static bool time_of(struct strace *strace, struct wti_call_line *line, uint64_t *ret_ns)
 {
-	struct line here = *line;
+	struct wti_call_line here = *line;
 	uint64_t number, minutes, seconds, ns = 0;
 	bool relative = false;
 
-	pass_spaces(&here);
-	if (!digits(&here, &number))
+	wti_line_spaces(&here);
+	if (!wti_line_digits(&here, &number))
 		return false;
 	if (here.at < here.end && *here.at == ':') {
 		here.at++;
-		if (!digits(&here, &minutes) || !passes(&here, ":") || !digits(&here, &seconds))
+		if (!wti_line_digits(&here, &minutes) || !wti_line_passes(&here, ":") ||
+		    !wti_line_digits(&here, &seconds))
 			return false;
-		if (passes(&here, "."))
+		if (wti_line_passes(&here, "."))
 			ns = fraction(&here);
 		*ret_ns = since_midnight(strace,
 					 number % 24 * 3600 + minutes % 60 * 60 + seconds % 61, ns);
 	} else {
-		if (!passes(&here, ".") || number > WTI_INTAKE_TIME_MAX / NS_PER_S - 1)
+		if (!wti_line_passes(&here, ".") || number > WTI_INTAKE_TIME_MAX / NS_PER_S - 1)
 			return false;
 		ns = fraction(&here);
 		relative = number < EPOCH_MIN_S;
 		strace->clock += relative ? number * NS_PER_S + ns : 0;
 		*ret_ns = relative ? strace->clock : number * NS_PER_S + ns;
 	}
-	if (!passes(&here, " ") || *ret_ns > WTI_INTAKE_TIME_MAX)
+	if (!wti_line_passes(&here, " ") || *ret_ns > WTI_INTAKE_TIME_MAX)
 		return false;
-	pass_spaces(&here);
+	wti_line_spaces(&here);
 	*line = here;
 	return true;
-}
-
-static uint32_t track_of(struct strace *strace, uint64_t tid)
-{
-	char key[32], name[32];
-	int bytes = snprintf(key, sizeof(key), "%llu", (unsigned long long)tid);
-	const struct wti_intake_track about = {.process = strace->process,
-					       .type = WT_TRACK_THREAD,
-					       .tid = (uint32_t)tid,
-					       .key = key,
-					       .key_bytes = (size_t)bytes};
-	uint32_t track = wti_intake_track(strace->intake, &about);
-
-	bytes = snprintf(name, sizeof(name), "thread %llu", (unsigned long long)tid);
-	wti_intake_track_name(strace->intake, track, name, (size_t)bytes);
-	return track;
 }
 
 /* ---- Calls ------------------------------------------------------------------------------------
  */
 
-/* A quoted text into the memory of the call; `at` is behind it afterwards. */
-static void take_text(struct call *call, struct line *line, unsigned argument)
-{
-	size_t head = call->text_bytes, at = head + 4;
-	const char *c = line->at + 1;
-
-	for (; c < line->end && *c != '"'; c++) {
-		char byte = *c;
-
-		if (byte == '\\' && c + 1 < line->end) {
-			static const char from[] = "nrtvf0", into[] = "\n\r\t\v\f";
-			const char *known = memchr(from, *++c, sizeof(from) - 1);
-
-			byte = known ? into[known - from] : *c;
-			if (*c == 'x' && line->end - c > 2) {
-				char pair[3] = {c[1], c[2], 0};
-
-				byte = (char)strtoul(pair, NULL, 16);
-				c += 2;
-			}
-		}
-		if (at < TEXT_MAX)
-			call->text[at++] = (uint8_t)byte;
-	}
-	line->at = c < line->end ? c + 1 : line->end;
-	if (head + 4 > TEXT_MAX)
-		return;
-	call->text[head + 3] = passes(line, "...") ? 2 : 0;
-	if (!call->text[head + 3] && at < TEXT_MAX)
-		call->text[at++] = 0; /* it is whole */
-	wti_put16(call->text + head, (uint16_t)(at - head - 4));
-	call->text[head + 2] = (uint8_t)argument;
-	call->text_bytes = at;
-}
-
-static bool hexadecimal(struct line *line, uint64_t *ret_number)
-{
-	const char *begin = line->at;
-	uint64_t number = 0;
-
-	for (; line->at < line->end && line->at - begin < 16; line->at++) {
-		char c = (char)(*line->at | 0x20);
-
-		if (c >= '0' && c <= '9')
-			number = number << 4 | (unsigned)(c - '0');
-		else if (c >= 'a' && c <= 'f')
-			number = number << 4 | (unsigned)(c - 'a' + 10);
-		else
-			break;
-	}
-	*ret_number = number;
-	return line->at > begin;
-}
-
-static bool take_number(struct line *line, uint64_t *ret_number)
-{
-	struct line here = *line;
-	bool negative = passes(&here, "-");
-
-	if (passes(&here, "0x") ? !hexadecimal(&here, ret_number) : !digits(&here, ret_number))
-		return false;
-	*ret_number = negative ? 0 - *ret_number : *ret_number;
-	*line = here;
-	return true;
-}
-
 /* To the comma or the parenthesis behind an argument; brackets and texts are passed over. */
-static void pass_argument(struct line *line)
+static void pass_argument(struct wti_call_line *line)
 {
 	size_t depth = 0;
 
@@ -283,22 +161,15 @@ static void pass_argument(struct line *line)
 }
 
 /* Between the parentheses; false: they do not end. */
-static bool take_arguments(struct strace *strace, struct call *call, struct line *line)
+static bool take_arguments(struct strace *strace, struct wti_written_call *call,
+			   struct wti_call_line *line)
 {
 	for (unsigned i = 0; line->at < line->end && *line->at != ')'; i++) {
-		struct line before;
+		struct wti_call_line before;
 
-		pass_spaces(line);
+		wti_line_spaces(line);
 		before = *line;
-		if (i < WTI_CALL_ARGS && *line->at == '"') {
-			/* Its address is not written: the number of the argument stands for it. */
-			take_text(call, line, i);
-			call->values[WT_SYSCALL_FIELD_A0 + i] = i + 1;
-		} else if (i < WTI_CALL_ARGS && passes(line, "AT_FDCWD")) {
-			call->values[WT_SYSCALL_FIELD_A0 + i] = (uint64_t)AT_FDCWD;
-		} else if (i < WTI_CALL_ARGS) {
-			take_number(line, &call->values[WT_SYSCALL_FIELD_A0 + i]);
-		}
+		wti_written_argument(call, i, line);
 		pass_argument(line);
 		if (line->at == before.at && line->at < line->end && *line->at != ',' &&
 		    *line->at != ')')
@@ -310,21 +181,22 @@ static bool take_arguments(struct strace *strace, struct call *call, struct line
 }
 
 /* "= 3", "= -1 ENOENT (...)", "= ?"; and "<0.000012>" at the end. */
-static bool take_result(struct strace *strace, struct call *call, struct line *line)
+static bool take_result(struct strace *strace, struct wti_written_call *call,
+			struct wti_call_line *line)
 {
 	const char *bracket = memrchr(line->at, '<', (size_t)(line->end - line->at));
 	uint64_t result = 0, seconds;
 	size_t bytes = 0;
 
-	pass_spaces(line);
-	if (!passes(line, "="))
+	wti_line_spaces(line);
+	if (!wti_line_passes(line, "="))
 		return false;
-	pass_spaces(line);
-	if (passes(line, "?"))
+	wti_line_spaces(line);
+	if (wti_line_passes(line, "?"))
 		call->values[WT_SYSCALL_FIELD_FLAGS] |= WT_SYSCALL_UNFINISHED;
-	else if (!take_number(line, &result))
+	else if (!wti_line_number(line, &result))
 		return false;
-	pass_spaces(line);
+	wti_line_spaces(line);
 	while (line->at + bytes < line->end && line->at[bytes] >= '0' && line->at[bytes] <= 'Z')
 		bytes++;
 	if ((int64_t)result == -1 && bytes > 1 && *line->at == 'E') {
@@ -334,9 +206,10 @@ static bool take_result(struct strace *strace, struct call *call, struct line *l
 	}
 	call->values[WT_SYSCALL_FIELD_RESULT] = result;
 	if (bracket && bracket >= line->at && line->end[-1] == '>') {
-		struct line duration = {bracket + 1, line->end - 1};
+		struct wti_call_line duration = {bracket + 1, line->end - 1};
 
-		if (digits(&duration, &seconds) && passes(&duration, ".") && seconds < DAY_S * 365)
+		if (wti_line_digits(&duration, &seconds) && wti_line_passes(&duration, ".") &&
+		    seconds < DAY_S * 365)
 			call->values[WT_SYSCALL_FIELD_DURATION] =
 				seconds * NS_PER_S + fraction(&duration);
 	}
@@ -347,33 +220,23 @@ static bool take_result(struct strace *strace, struct call *call, struct line *l
 static bool take_call(struct strace *strace, uint64_t tid, uint64_t time, const char *text,
 		      size_t bytes)
 {
-	struct line line = {text, text + bytes};
+	struct wti_call_line line = {text, text + bytes};
 	const char *open = memchr(text, '(', bytes);
-	struct call call = {0};
-	char name[64];
-	struct wt_text memory;
-	int number;
+	struct wti_written_call call = {0};
 
-	if (!open || open == text || (size_t)(open - text) >= sizeof(name))
+	if (!open || open == text)
 		return false;
-	memcpy(name, text, (size_t)(open - text));
-	name[open - text] = '\0';
-	number = wti_call_number(WTI_ARCH_HERE, name);
-	if (number < 0) {
-		wti_intake_leave_out(strace->intake, "calls whose name is not known here", 1);
+	if (!wti_written_name(&call, text, (size_t)(open - text))) {
+		wti_intake_leave_out(strace->intake, WTI_UNKNOWN_CALLS, 1);
 		return true;
 	}
 	line.at = open + 1;
-	if (!take_arguments(strace, &call, &line) || !passes(&line, ")") ||
+	if (!take_arguments(strace, &call, &line) || !wti_line_passes(&line, ")") ||
 	    !take_result(strace, &call, &line))
 		return false;
-	call.values[WT_SYSCALL_FIELD_NR] = (uint64_t)number;
-	call.values[WT_SYSCALL_FIELD_ARCH] = WTI_ARCH_HERE;
 	time += call.values[WT_SYSCALL_FIELD_DURATION];
 	strace->latest = time > strace->latest ? time : strace->latest;
-	memory = (struct wt_text){(const char *)call.text, call.text_bytes};
-	wti_intake_event(strace->intake, WT_KIND_SYSCALL, track_of(strace, tid), time, call.values,
-			 WTI_COUNT(call.values), &memory);
+	wti_written_emit(&call, strace->intake, strace->process, tid, time);
 	return true;
 }
 
@@ -393,8 +256,8 @@ static struct pending *pending_of(struct strace *strace, uint64_t tid)
 	return &strace->pending[*slot - 1];
 }
 
-static bool keep(struct strace *strace, uint64_t tid, uint64_t time, const struct line *line,
-		 size_t bytes)
+static bool keep(struct strace *strace, uint64_t tid, uint64_t time,
+		 const struct wti_call_line *line, size_t bytes)
 {
 	struct pending *pending = pending_of(strace, tid);
 
@@ -408,7 +271,7 @@ static bool keep(struct strace *strace, uint64_t tid, uint64_t time, const struc
 }
 
 /* "<... read resumed>..., 5) = 5 <0.1>" completes what is kept. */
-static bool resume(struct strace *strace, uint64_t tid, struct line *line)
+static bool resume(struct strace *strace, uint64_t tid, struct wti_call_line *line)
 {
 	struct pending *pending = pending_of(strace, tid);
 	const char *end = memchr(line->at, '>', (size_t)(line->end - line->at));
@@ -434,14 +297,15 @@ static bool resume(struct strace *strace, uint64_t tid, struct line *line)
 /* ---- Lines ------------------------------------------------------------------------------------
  */
 
-static bool take_rest(struct strace *strace, uint64_t tid, uint64_t time, struct line *line)
+static bool take_rest(struct strace *strace, uint64_t tid, uint64_t time,
+		      struct wti_call_line *line)
 {
 	static const char unfinished[] = "<unfinished ...>";
 	size_t bytes = (size_t)(line->end - line->at), tail = sizeof(unfinished) - 1;
 
-	if (passes(line, "<... "))
+	if (wti_line_passes(line, "<... "))
 		return resume(strace, tid, line);
-	if (passes(line, "+++") || passes(line, "---")) {
+	if (wti_line_passes(line, "+++") || wti_line_passes(line, "---")) {
 		wti_intake_leave_out(strace->intake, "signals and ends of processes", 1);
 		return true;
 	}
@@ -458,7 +322,7 @@ static int take_line(void *self, unsigned number, const char *text, size_t bytes
 		     struct wt_err *err)
 {
 	struct strace *strace = self;
-	struct line line = {text, text + bytes};
+	struct wti_call_line line = {text, text + bytes};
 	uint64_t tid, time;
 
 	strace->file->bytes += bytes + 1;

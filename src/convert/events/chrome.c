@@ -230,7 +230,7 @@ static void take_event(void *self, const struct wti_event *event)
 static int read_chrome(const char *path, struct wti_intake *intake,
 		       struct wti_import_file *ret_file, struct wt_err *err)
 {
-	static const struct wti_events_taker taker = {take_event, NULL};
+	static const struct wti_events_taker taker = {.event = take_event};
 	struct chrome c = {.intake = intake, .file = ret_file};
 	struct wti_events_outcome outcome;
 	struct wti_sliding input;

@@ -173,6 +173,30 @@ static int read_event(struct reading *in)
 	}
 }
 
+static int read_whole(struct reading *in, bool is_key, struct wti_fragment *ret_piece);
+
+/* One item that is no event. 1, 0: the file ends in it or is broken there, or an error. */
+static int read_item(struct reading *in)
+{
+	struct wti_fragment item;
+	int r = read_whole(in, false, &item);
+
+	if (r > 0) {
+		in->outcome->events++;
+		in->taker->item(in->self, &item);
+	} else if (!r) {
+		in->outcome->damaged++;
+	}
+	return r;
+}
+
+static int read_next(struct reading *in, int byte)
+{
+	if (in->taker->item)
+		return read_item(in);
+	return byte == '{' ? read_event(in) : recover(in, in->scan.at);
+}
+
 /* From the bracket on, to behind its end. 1, 0 where the file ends or is broken, or an error. */
 static int read_array(struct reading *in)
 {
@@ -195,7 +219,7 @@ static int read_array(struct reading *in)
 		if (c == ',')
 			in->scan.at++;
 		else
-			r = c == '{' ? read_event(in) : recover(in, in->scan.at);
+			r = read_next(in, c);
 	}
 	return r;
 }
@@ -242,7 +266,7 @@ static int read_member(struct reading *in)
 	if (c == ':')
 		in->scan.at++;
 	c = next_byte(in);
-	if (c == '[' && wti_piece_is(&key, "traceEvents"))
+	if (c == '[' && wti_piece_is(&key, in->taker->item ? in->taker->list : "traceEvents"))
 		return read_array(in);
 	r = c < 0 ? 0 : read_whole(in, false, &value);
 	if (r > 0 && in->taker->member)

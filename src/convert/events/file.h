@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A file of Chrome events, in an array or in an object with an array "traceEvents", of any size. It
- * knows how such files are cut and broken, and goes on behind what it cannot read.
+ * knows how such files are cut and broken, and goes on behind what it cannot read. An array of
+ * another name is read in the same way, but for the latter: its items are no events.
  */
 #ifndef WTI_CONVERT_EVENTS_FILE_H
 #define WTI_CONVERT_EVENTS_FILE_H
@@ -17,6 +18,9 @@ struct wti_events_taker {
 	/* What stands beside the events. May be NULL. */
 	void (*member)(void *self, const struct wti_fragment *key,
 		       const struct wti_fragment *value);
+	/* Instead of events: the items of the array of this name, as they stand. */
+	const char *list;
+	void (*item)(void *self, const struct wti_fragment *item);
 };
 
 struct wti_events_outcome {

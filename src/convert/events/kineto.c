@@ -391,7 +391,7 @@ static void finish(struct kineto *k, const struct wti_events_outcome *outcome)
 static int read_kineto(const char *path, struct wti_intake *intake,
 		       struct wti_import_file *ret_file, struct wt_err *err)
 {
-	static const struct wti_events_taker taker = {take_event, take_member};
+	static const struct wti_events_taker taker = {.event = take_event, .member = take_member};
 	struct kineto k = {.intake = intake, .file = ret_file, .earliest = WTI_INTAKE_TIME_MAX};
 	struct wti_events_outcome outcome;
 	struct wti_sliding input;
