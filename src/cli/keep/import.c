@@ -257,16 +257,11 @@ static const struct {
 	const char *name;
 	int (*run)(struct import *import, struct wt_err *err);
 } formats[] = {
-	{"kineto", run_trace},
-	{"chrome", run_trace},
-	{"perfetto", run_trace},
-	{"sbt", run_trace},
-	{"nsys", run_trace},
-	{"strace", run_trace},
-	{"renacer", run_trace},
-	{"traincheck", run_traincheck},
-	{"tap", run_tests},
-	{"junit", run_tests},
+	{"kineto", run_trace},   {"chrome", run_trace},
+	{"perfetto", run_trace}, {"sbt", run_trace},
+	{"nsys", run_trace},     {"strace", run_trace},
+	{"renacer", run_trace},  {"traincheck", run_traincheck},
+	{"tap", run_tests},      {"junit", run_tests},
 };
 
 static int no_format(const char *name, struct wt_err *err)

@@ -1,193 +1,66 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * SBT 0.1: a header of 72 bytes (its text says 64), then sections that begin with their type and
- * have no length: metadata, texts, devices, events. Numbers are LEB128. The texts stand behind the
- * events, so a file whose writer was killed has neither them nor the number of events: such a file
- * is read up to its end, without names.
- *
- * The file is mapped by reading it as a whole, up to a ceiling: its texts are at its end.
+ * TraceSmith's SBT: what its types of events are to us. Some of its sources write a kernel as two
+ * events without a duration, launch and complete, that share a correlation: these are one operation
+ * here, from the first to the second.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <wheeltap/sbt.h>
+
 #include "base/bytes.h"
 #include "base/err.h"
-#include "base/file.h"
 #include "base/grow.h"
+#include "base/map.h"
 #include "formats.h"
 
-#define HEADER_BYTES 72u
-#define FILE_BYTES_MAX ((size_t)1 << 30)
-#define TEXTS_MAX ((size_t)1 << 20)
-#define FRAMES_MAX 1024u
+/* Operations whose end is still to come. */
+#define OPEN_MAX ((size_t)1 << 20)
 /* Times above are since 1970: 2001 in ns. */
 #define EPOCH_MIN_NS ((uint64_t)1000000000 * 1000000000)
 
-enum section { METADATA = 1, TEXTS = 2, EVENTS = 4 };
-enum flag { HAS_DURATION = 1, HAS_GEOMETRY = 2, HAS_MEMORY = 4, HAS_STACK = 8 };
-
-/* Its types of events, by number. */
-enum type {
-	KERNEL_LAUNCH = 1,
-	KERNEL_COMPLETE,
-	COPY_TO_DEVICE,
-	COPY_TO_HOST,
-	COPY_ON_DEVICE,
-	FILL,
-	STREAM_SYNC,
-	DEVICE_SYNC,
-	EVENT_RECORD,
-	EVENT_SYNC,
-	STREAM_CREATE,
-	STREAM_DESTROY,
-	CONTEXT_CREATE,
-	CONTEXT_DESTROY,
-	ALLOC,
-	FREE,
-	MARKER,
-	RANGE_START,
-	RANGE_END,
-	COLLECTIVE_START,
-	COLLECTIVE_COMPLETE,
-};
-
-struct text {
-	const char *data;
-	size_t bytes;
-};
-
 struct sbt {
 	struct wti_intake *intake;
-	const char *path;
-	const uint8_t *data;
-	size_t at, end;
-	bool cut; /* a number or a text went beyond the end */
-	struct text *texts;
-	size_t text_count, text_capacity;
 	uint32_t process;
 	uint64_t latest;
+	struct wti_map open; /* type, device and correlation: index plus one */
+	struct wt_sbt_event *begun;
+	size_t begun_count, begun_capacity;
 };
 
-struct record {
-	uint8_t type, flags;
-	uint64_t time, duration, device, stream, correlation, name;
-	uint64_t grid[6], memory[3];
-};
-
-static uint64_t number(struct sbt *sbt)
+static uint32_t name_of(const struct sbt *sbt, const struct wt_sbt_event *event)
 {
-	uint64_t result = 0;
-
-	for (unsigned shift = 0; shift < 70; shift += 7) {
-		uint8_t byte;
-
-		if (sbt->at >= sbt->end)
-			break;
-		byte = sbt->data[sbt->at++];
-		if (shift < 64)
-			result |= (uint64_t)(byte & 0x7f) << shift;
-		if (!(byte & 0x80))
-			return result;
-	}
-	sbt->cut = true;
-	return 0;
+	return wti_intake_name(sbt->intake, event->name.data, event->name.bytes);
 }
 
-static struct text text(struct sbt *sbt)
-{
-	uint64_t bytes = number(sbt);
-	struct text result = {(const char *)sbt->data + sbt->at, 0};
-
-	if (sbt->cut || bytes > sbt->end - sbt->at) {
-		sbt->cut = true;
-		return result;
-	}
-	result.bytes = bytes;
-	sbt->at += bytes;
-	return result;
-}
-
-/* To behind the type of a section; false: it is not there. */
-static bool enter(struct sbt *sbt, uint64_t offset, enum section section)
-{
-	sbt->cut = false;
-	if (offset < HEADER_BYTES || offset >= sbt->end || sbt->data[offset] != section)
-		return false;
-	sbt->at = (size_t)offset + 1;
-	return true;
-}
-
-static void read_texts(struct sbt *sbt, uint64_t offset)
-{
-	uint64_t count;
-
-	if (!enter(sbt, offset, TEXTS))
-		return;
-	count = number(sbt);
-	for (uint64_t i = 0; i < count && !sbt->cut; i++) {
-		struct text item = text(sbt);
-
-		if (sbt->cut ||
-		    wti_grow(&sbt->texts, sbt->text_count + 1, &sbt->text_capacity, TEXTS_MAX))
-			return;
-		sbt->texts[sbt->text_count++] = item;
-	}
-}
-
-static void read_metadata(struct sbt *sbt, uint64_t offset)
-{
-	struct text name;
-
-	if (!enter(sbt, offset, METADATA))
-		return;
-	name = text(sbt);
-	text(sbt); /* the command line */
-	number(sbt);
-	number(sbt);
-	text(sbt); /* the host */
-	wti_intake_process_set(sbt->intake, sbt->process, (uint32_t)number(sbt), name.data,
-			       name.bytes);
-}
-
-/* ---- Events -----------------------------------------------------------------------------------
- */
-
-static uint32_t name_of(struct sbt *sbt, const struct record *record)
-{
-	if (record->name >= sbt->text_count)
-		return 0;
-	return wti_intake_name(sbt->intake, sbt->texts[record->name].data,
-			       sbt->texts[record->name].bytes);
-}
-
-static uint32_t queue_of(struct sbt *sbt, const struct record *record)
+static uint32_t queue_of(const struct sbt *sbt, const struct wt_sbt_event *event)
 {
 	char key[48], name[32];
-	int bytes = snprintf(key, sizeof(key), "%llu/%llu", (unsigned long long)record->device,
-			     (unsigned long long)record->stream);
+	int bytes = snprintf(key, sizeof(key), "%u/%u", event->device_id, event->stream_id);
 	const struct wti_intake_track track = {.process = sbt->process,
 					       .type = WT_TRACK_QUEUE,
-					       .device = (uint32_t)record->device,
+					       .device = event->device_id,
 					       .key = key,
 					       .key_bytes = (size_t)bytes};
-	uint32_t number_of = wti_intake_track(sbt->intake, &track);
+	uint32_t number = wti_intake_track(sbt->intake, &track);
 
-	bytes = snprintf(name, sizeof(name), "stream %llu", (unsigned long long)record->stream);
-	wti_intake_track_name(sbt->intake, number_of, name, (size_t)bytes);
-	return number_of;
+	bytes = snprintf(name, sizeof(name), "stream %u", event->stream_id);
+	wti_intake_track_name(sbt->intake, number, name, (size_t)bytes);
+	return number;
 }
 
-static uint32_t geometry_of(struct sbt *sbt, const struct record *record)
+static uint32_t geometry_of(const struct sbt *sbt, const struct wt_sbt_event *event)
 {
-	const uint64_t *g = record->grid;
+	const uint32_t *grid = event->kernel.grid, *block = event->kernel.block;
 	char name[128];
 	int bytes;
 
-	if (!(record->flags & HAS_GEOMETRY))
+	if (!event->has_kernel_params)
 		return 0;
-	bytes = snprintf(name, sizeof(name), "%ux%ux%u/%ux%ux%u", (uint32_t)g[0], (uint32_t)g[1],
-			 (uint32_t)g[2], (uint32_t)g[3], (uint32_t)g[4], (uint32_t)g[5]);
+	bytes = snprintf(name, sizeof(name), "%ux%ux%u/%ux%ux%u", grid[0], grid[1], grid[2],
+			 block[0], block[1], block[2]);
 	return wti_intake_name(sbt->intake, name, (size_t)bytes);
 }
 
@@ -195,195 +68,185 @@ static uint32_t geometry_of(struct sbt *sbt, const struct record *record)
 static int op_of(uint8_t type)
 {
 	static const int8_t ops[] = {
-		[KERNEL_LAUNCH] = WT_OP_KERNEL,
-		[KERNEL_COMPLETE] = WT_OP_KERNEL,
-		[COPY_TO_DEVICE] = WT_OP_COPY,
-		[COPY_TO_HOST] = WT_OP_COPY,
-		[COPY_ON_DEVICE] = WT_OP_COPY,
-		[FILL] = WT_OP_FILL,
-		[STREAM_SYNC] = WT_OP_SYNC,
-		[DEVICE_SYNC] = WT_OP_SYNC,
-		[EVENT_RECORD] = WT_OP_RECORD,
-		[EVENT_SYNC] = WT_OP_SYNC,
-		[ALLOC] = WT_OP_ALLOC,
-		[FREE] = WT_OP_FREE,
-		[COLLECTIVE_START] = WT_OP_COLLECTIVE,
-		[COLLECTIVE_COMPLETE] = WT_OP_COLLECTIVE,
+		[WT_SBT_UNKNOWN] = -1,
+		[WT_SBT_KERNEL_LAUNCH] = WT_OP_KERNEL,
+		[WT_SBT_KERNEL_COMPLETE] = WT_OP_KERNEL,
+		[WT_SBT_MEMCPY_H2D] = WT_OP_COPY,
+		[WT_SBT_MEMCPY_D2H] = WT_OP_COPY,
+		[WT_SBT_MEMCPY_D2D] = WT_OP_COPY,
+		[WT_SBT_MEMSET_DEVICE] = WT_OP_FILL,
+		[WT_SBT_STREAM_SYNC] = WT_OP_SYNC,
+		[WT_SBT_DEVICE_SYNC] = WT_OP_SYNC,
+		[WT_SBT_EVENT_RECORD] = WT_OP_RECORD,
+		[WT_SBT_EVENT_SYNC] = WT_OP_SYNC,
+		[WT_SBT_STREAM_CREATE] = -1,
+		[WT_SBT_STREAM_DESTROY] = -1,
+		[WT_SBT_CONTEXT_CREATE] = -1,
+		[WT_SBT_CONTEXT_DESTROY] = -1,
+		[WT_SBT_MEM_ALLOC] = WT_OP_ALLOC,
+		[WT_SBT_MEM_FREE] = WT_OP_FREE,
+		[WT_SBT_MARKER] = -1,
+		[WT_SBT_RANGE_START] = -1,
+		[WT_SBT_RANGE_END] = -1,
+		[WT_SBT_NCCL_START] = WT_OP_COLLECTIVE,
+		[WT_SBT_NCCL_COMPLETE] = WT_OP_COLLECTIVE,
 	};
 
-	if (!type || type >= WTI_COUNT(ops) || (type >= STREAM_CREATE && type <= CONTEXT_DESTROY) ||
-	    (type >= MARKER && type <= RANGE_END))
-		return -1;
-	return ops[type];
+	return type < WTI_COUNT(ops) ? ops[type] : -1;
 }
 
-static void take_op(struct sbt *sbt, const struct record *record, int op)
+static void put_op(const struct sbt *sbt, const struct wt_sbt_event *event)
 {
-	struct wti_intake_op item = {.op = (uint32_t)op,
-				     .name = name_of(sbt, record),
-				     .device = (uint32_t)record->device,
-				     .geometry = geometry_of(sbt, record),
-				     .correlation = record->correlation,
-				     .started = record->time,
-				     .ended = record->time + record->duration,
-				     .bytes = record->flags & HAS_MEMORY ? record->memory[2] : 0,
-				     .track = queue_of(sbt, record)};
+	const struct wti_intake_op item = {.op = (uint32_t)op_of(event->type),
+					   .name = name_of(sbt, event),
+					   .device = event->device_id,
+					   .geometry = geometry_of(sbt, event),
+					   .correlation = event->correlation_id,
+					   .started = event->timestamp,
+					   .ended = event->timestamp + event->duration,
+					   .bytes = event->memory.size_bytes,
+					   .track = queue_of(sbt, event)};
 
 	wti_intake_op(sbt->intake, &item);
 }
 
-static void take_other(struct sbt *sbt, const struct record *record)
+/* ---- Operations in two parts ------------------------------------------------------------------
+ */
+
+static bool begins(const struct wt_sbt_event *event)
 {
-	const uint64_t values[] = {name_of(sbt, record), 0, record->correlation};
-	const struct wti_intake_span span = {.track = queue_of(sbt, record),
-					     .name = name_of(sbt, record),
+	return (event->type == WT_SBT_KERNEL_LAUNCH || event->type == WT_SBT_NCCL_START) &&
+	       !event->duration && event->correlation_id;
+}
+
+static bool ends(const struct wt_sbt_event *event)
+{
+	return (event->type == WT_SBT_KERNEL_COMPLETE || event->type == WT_SBT_NCCL_COMPLETE) &&
+	       !event->duration && event->correlation_id;
+}
+
+static uint64_t *open_slot(struct sbt *sbt, const struct wt_sbt_event *event)
+{
+	struct {
+		uint64_t correlation;
+		uint32_t device, collective;
+	} key = {event->correlation_id, event->device_id,
+		 event->type == WT_SBT_NCCL_START || event->type == WT_SBT_NCCL_COMPLETE};
+
+	return wti_map_text(&sbt->open, (const char *)&key, sizeof(key));
+}
+
+/* The other part may come first: files are not in order. */
+static void take_part(struct sbt *sbt, const struct wt_sbt_event *event)
+{
+	uint64_t *slot = open_slot(sbt, event);
+	struct wt_sbt_event *other = slot && *slot ? &sbt->begun[*slot - 1] : NULL;
+	struct wt_sbt_event whole;
+
+	if (other && begins(other) != begins(event)) {
+		whole = begins(event) ? *event : *other;
+		whole.duration = (begins(event) ? other : event)->timestamp - whole.timestamp;
+		if ((int64_t)whole.duration < 0)
+			whole.duration = 0;
+		put_op(sbt, &whole);
+		*other = (struct wt_sbt_event){0};
+		*slot = 0;
+		return;
+	}
+	if (!slot || wti_grow(&sbt->begun, sbt->begun_count + 1, &sbt->begun_capacity, OPEN_MAX)) {
+		put_op(sbt, event);
+		return;
+	}
+	sbt->begun[sbt->begun_count++] = *event;
+	*slot = sbt->begun_count;
+}
+
+/* Those whose other part never came have no duration. */
+static void take_rest(struct sbt *sbt)
+{
+	for (size_t i = 0; i < sbt->begun_count; i++)
+		if (sbt->begun[i].type)
+			put_op(sbt, &sbt->begun[i]);
+}
+
+/* ---- Events -----------------------------------------------------------------------------------
+ */
+
+static void take_other(const struct sbt *sbt, const struct wt_sbt_event *event)
+{
+	const uint64_t values[] = {name_of(sbt, event), 0, event->correlation_id};
+	const struct wti_intake_span span = {.track = queue_of(sbt, event),
+					     .name = name_of(sbt, event),
 					     .flags = WT_SPAN_ANNOTATION,
 					     .rank = WTI_RANK_ANNOTATION,
-					     .begin = record->time,
-					     .end = record->time};
+					     .begin = event->timestamp,
+					     .end = event->timestamp};
 
-	if (record->type == RANGE_START)
+	if (event->type == WT_SBT_RANGE_START)
 		wti_intake_begin(sbt->intake, &span);
-	else if (record->type == RANGE_END)
-		wti_intake_end(sbt->intake, span.track, record->time);
+	else if (event->type == WT_SBT_RANGE_END)
+		wti_intake_end(sbt->intake, span.track, event->timestamp);
 	else
-		wti_intake_event(sbt->intake, WT_KIND_MARK, span.track, record->time, values, 3,
+		wti_intake_event(sbt->intake, WT_KIND_MARK, span.track, event->timestamp, values, 3,
 				 NULL);
 }
 
-static void pass_stack(struct sbt *sbt)
+static void take(struct sbt *sbt, const struct wt_sbt_event *event)
 {
-	uint64_t count;
-
-	number(sbt);
-	count = number(sbt);
-	if (count > FRAMES_MAX)
-		sbt->cut = true;
-	for (uint64_t i = 0; i < 4 * count && !sbt->cut; i++)
-		number(sbt);
-	wti_intake_leave_out(sbt->intake, "call stacks", 1);
-}
-
-/* False: the file ends in it. */
-static bool read_record(struct sbt *sbt, struct record *record)
-{
-	if (sbt->end - sbt->at < 2)
-		return false;
-	record->type = sbt->data[sbt->at++];
-	record->flags = sbt->data[sbt->at++];
-	record->time += number(sbt);
-	record->duration = record->flags & HAS_DURATION ? number(sbt) : 0;
-	record->device = number(sbt);
-	record->stream = number(sbt);
-	record->correlation = number(sbt);
-	record->name = number(sbt);
-	for (size_t i = 0; i < 8 && record->flags & HAS_GEOMETRY; i++) {
-		uint64_t value = number(sbt);
-
-		if (i < WTI_COUNT(record->grid))
-			record->grid[i] = value;
-	}
-	for (size_t i = 0; i < WTI_COUNT(record->memory) && record->flags & HAS_MEMORY; i++)
-		record->memory[i] = number(sbt);
-	if (record->flags & HAS_STACK)
-		pass_stack(sbt);
-	return !sbt->cut;
-}
-
-static void take(struct sbt *sbt, const struct record *record)
-{
-	int op = op_of(record->type);
 	uint64_t end;
 
-	if (__builtin_add_overflow(record->time, record->duration, &end) ||
+	if (__builtin_add_overflow(event->timestamp, event->duration, &end) ||
 	    end > WTI_INTAKE_TIME_MAX) {
 		wti_intake_lose(sbt->intake, "events whose time is out of range", 1);
 		return;
 	}
 	sbt->latest = end > sbt->latest ? end : sbt->latest;
-	if (op >= 0)
-		take_op(sbt, record, op);
+	if (begins(event) || ends(event))
+		take_part(sbt, event);
+	else if (op_of(event->type) >= 0)
+		put_op(sbt, event);
 	else
-		take_other(sbt, record);
+		take_other(sbt, event);
 }
 
-static void damaged(struct sbt *sbt, struct wti_import_file *file, size_t at, const char *what)
+static void take_all(struct sbt *sbt, struct wt_sbt_reader *reader, struct wti_import_file *file)
 {
-	wti_err_at(&file->damage, WT_E_FORMAT, (int64_t)at, "'%.200s', byte %zu: %s", sbt->path, at,
-		   what);
-}
+	const struct wt_sbt_about *about = wt_sbt_reader_about(reader);
+	struct wt_sbt_event event;
 
-static void read_events(struct sbt *sbt, uint64_t offset, uint64_t count,
-			struct wti_import_file *file)
-{
-	struct record record = {0};
-
-	if (!enter(sbt, offset, EVENTS)) {
-		if (count)
-			damaged(sbt, file, HEADER_BYTES, "no events where the header has them");
-		return;
-	}
-	record.time = number(sbt);
-	while (file->records < count) {
-		size_t at = sbt->at;
-
-		if (!read_record(sbt, &record)) {
-			damaged(sbt, file, at, "the file ends within its events: it is cut");
-			wti_intake_lose(sbt->intake, "events that could not be read",
-					count == UINT64_MAX ? 1 : count - file->records);
-			return;
-		}
-		take(sbt, &record);
+	wti_intake_process_set(sbt->intake, sbt->process, about->pid, about->application.data,
+			       about->application.bytes);
+	while (wt_sbt_read(reader, &event)) {
+		take(sbt, &event);
 		file->records++;
 	}
-}
-
-/* ---- The file ---------------------------------------------------------------------------------
- */
-
-static int read_all(struct sbt *sbt, struct wti_import_file *file, struct wt_err *err)
-{
-	const uint8_t *data = sbt->data;
-	uint64_t count, events;
-
-	if (sbt->end < HEADER_BYTES || memcmp(data, "SBT", 4))
-		return wti_err_at(err, WT_E_FORMAT, 0, "'%.200s', byte 0: no SBT file begins here",
-				  sbt->path);
-	if (wti_get16(data + 4) != 0 || data[64])
-		return wti_err_at(err, WT_E_FORMAT, 4,
-				  "'%.200s', byte 4: version or compression of SBT is not known",
-				  sbt->path);
-	read_texts(sbt, wti_get64(data + 24));
-	read_metadata(sbt, wti_get64(data + 16));
-	events = wti_get64(data + 40);
-	count = wti_get64(data + 56);
-	/* Nothing was finished: what there is follows the header. */
-	if (!events && !count && sbt->end > HEADER_BYTES && data[HEADER_BYTES] == EVENTS) {
-		events = HEADER_BYTES;
-		count = UINT64_MAX;
-	}
-	read_events(sbt, events, count, file);
+	take_rest(sbt);
+	file->damage = *wt_sbt_reader_damage(reader);
+	if (file->damage.code)
+		wti_intake_lose(
+			sbt->intake, "events that could not be read",
+			about->event_count == UINT64_MAX ? 1 : about->event_count - file->records);
+	wti_intake_leave_out(sbt->intake, "call stacks", wt_sbt_reader_stacks(reader));
+	file->bytes = wt_sbt_reader_bytes(reader);
 	file->realtime = sbt->latest >= EPOCH_MIN_NS;
-	return 0;
 }
 
 static int read_sbt(const char *path, struct wti_intake *intake, struct wti_import_file *ret_file,
 		    struct wt_err *err)
 {
-	struct sbt sbt = {.intake = intake, .path = path};
-	struct wti_buf data;
-	int r;
+	struct sbt sbt = {.intake = intake};
+	struct wt_sbt_reader *reader;
+	int r = wt_sbt_reader_open(path, &reader, err);
 
-	wti_buf_init(&data, FILE_BYTES_MAX);
-	r = wti_file_read(path, FILE_BYTES_MAX, &data, err);
-	sbt.data = data.data;
-	sbt.end = data.bytes;
+	if (r)
+		return r;
 	sbt.process = wti_intake_process(intake, "", 0);
-	r = r ? r : read_all(&sbt, ret_file, err);
-	ret_file->bytes = data.bytes;
-	free(sbt.texts);
-	wti_buf_release(&data);
-	return r;
+	wti_map_init(&sbt.open, OPEN_MAX);
+	take_all(&sbt, reader, ret_file);
+	wti_map_release(&sbt.open);
+	free(sbt.begun);
+	wt_sbt_reader_free(reader);
+	return 0;
 }
 
 const struct wti_import_format wti_import_sbt = {"sbt", read_sbt};
