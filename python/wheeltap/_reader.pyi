@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the extension offers (src/python/); the package is what programs use."""
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterable, Iterator
 from typing import Any, Sequence, overload
 
 version: str
@@ -64,3 +65,5 @@ class Trace:
 
 def table_stream(columns: list[Column]) -> object: ...
 def table_schema(columns: list[Column]) -> object: ...
+def sbt_read(path: str | os.PathLike[str]) -> tuple[list[Column], dict[str, Any]]: ...
+def sbt_write(path: str | os.PathLike[str], events: Iterable[tuple[Any, ...]]) -> None: ...

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "sbt.h"
 
 static const char *code_name(int code)
 {
@@ -154,6 +155,9 @@ static PyMethodDef functions[] = {
 	{"table_stream", wti_table_stream, METH_O,
 	 "Columns of equal length as an Arrow stream of one chunk, in a capsule."},
 	{"table_schema", wti_table_schema, METH_O, "Their Arrow schema, in a capsule."},
+	{"sbt_read", wti_sbt_read, METH_O,
+	 "A file of TraceSmith: its events as columns, and what is known of it."},
+	{"sbt_write", wti_sbt_write, METH_VARARGS, "Writes tuples as a file of TraceSmith."},
 	{NULL, NULL, 0, NULL},
 };
 

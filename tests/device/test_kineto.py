@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every figure of `stat --device` on files of PyTorch's profiler is that of an independent computation from the raw JSON.
+"""Every figure of `stat --device` on files of PyTorch's profiler is that of an independent computation from the raw JSON: of a run that is
+made here from the file, and of one that `import kineto` makes.
 
 usage: test_kineto.py WHEELTAP MAKE_RUN [FILE...]
 
@@ -31,6 +32,11 @@ def near(a: float, b: float) -> bool:
 
 def same(said: dict[str, Any], expected: dict[str, float], rounded: bool = False) -> bool:
     return all(abs(said[key] - value) <= 0.5 if rounded else near(said[key], value) for key, value in expected.items())
+
+
+def imported(wheeltap: str, path: Path, run: Path) -> Path:
+    subprocess.run([wheeltap, "import", "kineto", str(path), "-o", str(run)], check=True, capture_output=True, env=environment(), timeout=PATIENCE)
+    return run
 
 
 def said_of(wheeltap: str, run: Path) -> Any:
@@ -102,7 +108,10 @@ def main() -> int:
             subprocess.run([make_run, str(run)], input=text, text=True, check=True, timeout=PATIENCE)
             if path.name.split(".")[0] in PATHS:
                 check_path(tap, wheeltap, path.name.split(".")[0], run)
-            compare(tap, path.name.split(".")[0], said_of(wheeltap, run), Reference(kineto.read(path)))
+            reference = Reference(kineto.read(path))
+            compare(tap, path.name.split(".")[0], said_of(wheeltap, run), reference)
+            run = imported(wheeltap, path, Path(str(folder)) / (path.name + ".imported"))
+            compare(tap, f"{path.name.split('.')[0]}, imported", said_of(wheeltap, run), reference)
     return tap.finish()
 
 

@@ -322,7 +322,8 @@ static void add_span(struct wti_intake *intake, const struct wti_intake_span *sp
 {
 	struct wti_taken_span *record;
 
-	if (!is_known(intake, span->track, span->begin) || span->end > WTI_INTAKE_TIME_MAX)
+	/* The end of a begin is not known yet, and no smaller. */
+	if (!is_known(intake, span->track, span->end > span->begin ? span->end : span->begin))
 		return;
 	record = (struct wti_taken_span *)wti_sorter_add(intake->sorter, sizeof(*record));
 	if (!record)
@@ -429,6 +430,17 @@ void wti_intake_event(struct wti_intake *intake, uint16_t kind, uint32_t track, 
 	}
 }
 
+/* The run begins where the first operation does. */
+static void note_start(struct wti_intake *intake, const struct wti_intake_op *op)
+{
+	uint32_t process = op->track ? intake->track_items[op->track - 1].process : 0;
+	struct wti_intake_process *item =
+		process < intake->process_count ? &intake->processes[process] : NULL;
+
+	if (item && op->started && (!item->earliest || op->started < item->earliest))
+		item->earliest = op->started;
+}
+
 uint64_t wti_intake_op(struct wti_intake *intake, const struct wti_intake_op *op)
 {
 	uint64_t correlation = make_unique(intake, op->correlation);
@@ -446,6 +458,7 @@ uint64_t wti_intake_op(struct wti_intake *intake, const struct wti_intake_op *op
 		[WT_DEVICE_OP_FIELD_BYTES] = op->bytes,
 	};
 
+	note_start(intake, op);
 	wti_intake_event(intake, WT_KIND_DEVICE_OP, op->track, op->time ? op->time : op->ended,
 			 values, sizeof(values) / sizeof(*values), NULL);
 	return correlation;

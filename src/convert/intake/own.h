@@ -49,6 +49,7 @@ struct wti_taken_event {
 };
 
 struct wti_intake_process {
+	uint64_t earliest; /* start of an operation, whose event stands at its end; 0: none */
 	uint32_t pid;
 	char command[16];
 };

@@ -110,6 +110,8 @@ struct wti_intake_stream *wti_intake_stream(struct wti_intake_streams *streams, 
 	streams->failed = streams->failed ? streams->failed : open_stream(streams, stream, about);
 	if (streams->failed)
 		return NULL;
+	if (about->earliest && about->earliest < time)
+		time = about->earliest;
 	put_beginning(streams, stream, about, time);
 	return stream;
 }

@@ -384,14 +384,25 @@ static void release(struct writing *w)
 	wti_intake_streams_release(&w->streams);
 }
 
+/* Events of operations stand at their ends: one of them may have begun before the first event. */
+static uint64_t first_time(const struct wti_intake *intake, const struct wti_sorted *record)
+{
+	uint64_t first = record->time;
+
+	for (size_t i = 0; i < intake->process_count; i++)
+		if (intake->processes[i].earliest && intake->processes[i].earliest < first)
+			first = intake->processes[i].earliest;
+	return first;
+}
+
 static int write_all(struct writing *w, struct wti_intake_summary *summary, struct wt_err *err)
 {
 	const struct wti_sorted *record = wti_sorter_next(w->intake->sorter);
+	uint64_t first = record ? first_time(w->intake, record) + w->streams.target->shift_ns : 0;
 	int r;
 
-	if (record &&
-	    (!summary->first_ns || record->time + w->streams.target->shift_ns < summary->first_ns))
-		summary->first_ns = record->time + w->streams.target->shift_ns;
+	if (record && (!summary->first_ns || first < summary->first_ns))
+		summary->first_ns = first;
 	for (; record && !w->streams.failed; record = wti_sorter_next(w->intake->sorter))
 		take(w, record);
 	end_until(w, NO_END, false);

@@ -4,13 +4,13 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "inspect/core/label.h"
 #include "queue_length.h"
 #include "work.h"
 
 bool wti_work_is_work(const struct wti_work_op *op)
 {
-	return op->op == WT_OP_KERNEL || op->op == WT_OP_COPY || op->op == WT_OP_FILL ||
-	       op->op == WT_OP_COLLECTIVE || op->op == WT_OP_OTHER;
+	return wti_device_op_is_work(op->op);
 }
 
 bool wti_work_is_row(const struct wti_work *work, const struct wti_work_op *op)
