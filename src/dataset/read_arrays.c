@@ -7,50 +7,23 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include <wheeltap/kinds.h>
-
-#include "base/bytes.h"
 #include "base/err.h"
 #include "base/text.h"
 #include "dataset/own.h"
 #include "model/format.h"
-#include "model/number.h"
+#include "model/numbers.h"
 
 /* ---- Elements
  * ------------------------------------------------------------------------------------ */
-
-struct taking {
-	struct wti_cells *cells;
-	size_t next;
-	size_t stride; /* between elements of one array: others are columns beside it */
-	uint32_t dtype;
-	unsigned unit;
-	int status;
-};
-
-static int take_block(void *cookie, const void *data, size_t bytes)
-{
-	struct taking *taking = cookie;
-
-	for (size_t i = 0; i + taking->unit <= bytes && !taking->status; i += taking->unit) {
-		double number = wti_model_number((const uint8_t *)data + i, taking->dtype);
-
-		taking->status = wti_cells_add(taking->cells, taking->next, number, NULL, 0);
-		taking->next++;
-	}
-	return taking->status;
-}
 
 static int take_tensor(struct wti_dataset *set, struct wti_model *model,
 		       const struct wti_model_tensor *tensor, struct wti_cells *cells,
 		       struct wt_err *err)
 {
-	struct taking taking = {.cells = cells,
-				.dtype = tensor->dtype,
-				.unit = wti_model_number_bytes(tensor->dtype)};
+	double *numbers;
 	int r;
 
-	if (!taking.unit || tensor->rank < 1 || tensor->rank > 2)
+	if (!wti_model_has_numbers(tensor) || tensor->rank < 1 || tensor->rank > 2)
 		return wti_err(err, WT_E_FORMAT,
 			       "'%s' has an array that is not a table of numbers: give rows and "
 			       "columns",
@@ -60,8 +33,13 @@ static int take_tensor(struct wti_dataset *set, struct wti_model *model,
 		return wti_dataset_too_large(set, err);
 	cells->rows = tensor->shape[0];
 	cells->columns = tensor->rank == 2 ? (size_t)tensor->shape[1] : 1;
-	r = wti_model_walk(model, tensor, take_block, &taking, err);
-	return taking.status ? wti_dataset_too_large(set, err) : r;
+	r = wti_model_numbers(model, tensor, &numbers, err);
+	if (r)
+		return r;
+	for (size_t i = 0; !r && i < tensor->count; i++)
+		r = wti_cells_add(cells, i, numbers[i], NULL, 0);
+	free(numbers);
+	return r ? wti_dataset_too_large(set, err) : 0;
 }
 
 static int take_features(struct wti_dataset *set, struct wti_model *model,

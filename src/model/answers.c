@@ -4,13 +4,10 @@
  * answer, with a binomial test. A model can be right more often than that while its outputs are all
  * alike, so those are looked at, too.
  */
+#include "model/answers.h"
+
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include "model/network.h"
-
-#define CLASSES_MAX 4096u
 
 double wti_binomial_tail(uint64_t right, uint64_t count, double share)
 {
@@ -64,7 +61,7 @@ static void measure_labels(struct wti_answers *answers, const uint32_t *labels, 
 {
 	uint64_t most = 0;
 
-	memset(counts, 0, CLASSES_MAX * sizeof(*counts));
+	memset(counts, 0, WTI_ANSWERS_CLASSES_MAX * sizeof(*counts));
 	for (uint64_t i = 0; i < answers->rows; i++) {
 		uint64_t count = ++counts[labels[i]];
 
@@ -79,17 +76,16 @@ static void measure_labels(struct wti_answers *answers, const uint32_t *labels, 
 	answers->majority = (double)most / (double)answers->rows;
 }
 
-void wti_answers_measure(struct wti_network *network, const double *rows, const uint32_t *labels,
+void wti_answers_measure(const double *outputs, size_t classes, const uint32_t *labels,
 			 uint64_t count, struct wti_answers *ret)
 {
-	uint64_t counts[CLASSES_MAX] = {0};
-	size_t width = network->layers[0].in;
+	uint64_t counts[WTI_ANSWERS_CLASSES_MAX] = {0};
 
-	*ret = (struct wti_answers){.rows = count, .classes = wti_network_outputs(network)};
-	if (!count || ret->classes > CLASSES_MAX)
+	*ret = (struct wti_answers){.rows = count, .classes = classes};
+	if (!count)
 		return;
 	for (uint64_t i = 0; i < count; i++)
-		add_row(ret, wti_network_run(network, rows + i * width), labels[i], counts);
+		add_row(ret, outputs + i * classes, labels[i], counts);
 	ret->loss /= (double)count;
 	ret->accuracy = (double)ret->right / (double)count;
 	ret->uniform_loss = log((double)ret->classes);

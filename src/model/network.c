@@ -10,7 +10,7 @@
 
 #include "base/err.h"
 #include "model/format.h"
-#include "model/number.h"
+#include "model/numbers.h"
 
 #define LAYERS_MAX 256u
 #define WEIGHTS_MAX ((uint64_t)1 << 24) /* of all layers; larger models are not run */
@@ -135,33 +135,6 @@ static bool find_chain(struct wti_network *network, const struct wti_model *mode
 /* ---- Elements ----------------------------------------------------------------------------------
  */
 
-struct filling {
-	double *out;
-	uint32_t dtype;
-};
-
-static int fill(void *cookie, const void *data, size_t bytes)
-{
-	struct filling *filling = cookie;
-	size_t unit = wti_model_number_bytes(filling->dtype);
-
-	for (size_t i = 0; i + unit <= bytes; i += unit)
-		*filling->out++ = wti_model_number((const uint8_t *)data + i, filling->dtype);
-	return 0;
-}
-
-static int load(struct wti_model *model, const struct wti_model_tensor *tensor, double **ret,
-		struct wt_err *err)
-{
-	struct filling filling = {.dtype = tensor->dtype};
-
-	*ret = calloc((size_t)tensor->count + 1, sizeof(**ret));
-	if (!*ret)
-		return wti_err(err, WT_E_NOMEM, "out of memory for a network");
-	filling.out = *ret;
-	return wti_model_walk(model, tensor, fill, &filling, err);
-}
-
 static int turn(struct wti_layer *layer, struct wt_err *err)
 {
 	double *turned = calloc(layer->in * layer->out + 1, sizeof(*turned));
@@ -180,12 +153,12 @@ static int turn(struct wti_layer *layer, struct wt_err *err)
 static int load_layer(struct wti_network *network, struct wti_model *model, struct wti_layer *layer,
 		      struct wt_err *err)
 {
-	int r = load(model, layer->weight, &layer->w, err);
+	int r = wti_model_numbers(model, layer->weight, &layer->w, err);
 
 	if (!r && network->is_transposed)
 		r = turn(layer, err);
 	if (!r && layer->bias)
-		r = load(model, layer->bias, &layer->b, err);
+		r = wti_model_numbers(model, layer->bias, &layer->b, err);
 	return r;
 }
 

@@ -239,6 +239,40 @@ class Model(unittest.TestCase):
         self.assertIn("not a batch", self.run_model("verify", "mlp", "--probe", "mlp", "--expect", "out", status=2))
         self.assertIn("has 2 rows of 2", self.run_model("verify", "mlp", "--probe", "in", "--expect", "in", status=2))
 
+    def test_a_program_computes(self) -> None:
+        """A model of any kind: what it gives is what the program says that it gives."""
+        models.write(self.folder / "in", models.safetensors({"x": ("F32", [2, 1, 2], models.floats(1, 2, 3, 4))}))
+        models.write(self.folder / "out", models.safetensors({"y": ("F32", [2, 1, 2], models.floats(5, 6, 7, 8))}))
+        models.write(self.folder / "other", models.safetensors({"y": ("F32", [2, 1, 2], models.floats(5, 6, 7.5, 8))}))
+        places = self.folder / "places"
+        places.mkdir()
+        (self.folder / "program").write_text("#!/bin/sh\necho chatter\n[ \"$(cat \"$2\" | wc -c)\" -gt 8 ] && [ -f \"$1\" ] && cp \"$OUT\" \"$3\"\n")
+        (self.folder / "program").chmod(0o755)
+        probe = ["verify", "model.safetensors", "--probe", "in", "--expect", "out", "--compute"]
+
+        def layer(out: str, status: int) -> str:
+            said = subprocess.run([PROGRAM, "model", *probe, "./program", "--json"], cwd=self.folder, capture_output=True, text=True, timeout=PATIENCE,
+                                  env=environment(LC_ALL="C.UTF-8", OUT=out, TMPDIR=str(places)))
+            self.assertEqual(said.returncode, status, said)
+            self.assertIn("chatter", said.stderr)
+            return next(row["verdict"] for row in json.loads(said.stdout)["tables"]["layers"] if row["layer"] == "probe")
+
+        self.assertEqual([layer("out", 0), layer("other", 1)], ["held", "VIOLATED"])
+        self.assertEqual(list(places.iterdir()), [])
+        self.assertIn("--compute names a program", self.run_model(*probe[:-1]))
+        self.assertIn("ended with status 3", self.run_model(*probe, "exit 3; :", status=2))
+        self.assertIn("wrote no outputs", self.run_model(*probe, "true", status=2))
+        self.assertIn("not a batch", self.run_model(*probe, f"cp {self.model} out2; f() {{ cp out2 $3; }}; f", status=2))
+        self.assertIn("needs inputs", self.run_model("verify", "model.safetensors", "--compute", "true", status=2))
+
+    def test_a_program_answers(self) -> None:
+        """Four rows of two classes: outputs that are right, and outputs that are all the same."""
+        (self.folder / "rows.csv").write_text("a,label\n" + "1,0\n2,1\n3,0\n4,1\n" * 8)
+        for name, one, status in (("right", (3, -3, -3, 3), 0), ("same", (1, 1, 1, 1), 1)):
+            models.write(self.folder / name, models.safetensors({"y": ("F32", [32, 2], models.floats(*one * 16))}))
+            said = self.object("verify", "model.safetensors", "--data", "rows.csv", "--compute", f"f() {{ cp {name} $3; }}; f", status=status)
+            self.assertEqual([one["id"] for one in said["findings"]], [] if name == "right" else ["WT-MODEL-013"])
+
     def test_nothing_is_not_clean(self) -> None:
         models.write(self.folder / "none", models.safetensors({}))
         self.assertEqual(self.object("verify", "none", status=3)["status"], "not_measured")

@@ -65,6 +65,7 @@ ALLOCATIONS = {
     "model_verify": ["model", "verify", MODEL],
     "model_diff": ["model", "diff", MODEL, MODEL],
     "model_convert": ["model", "convert", MODEL, NEW, "--to", "safetensors"],
+    "model_convert_npz": ["model", "convert", MODEL, NEW, "--to", "npz"],
     "export_strace": ["export", "--to", "strace", "-o", "-", CALLS],
 }
 ASSERTED = """

@@ -7,6 +7,7 @@
 
 #include <wheeltap/kinds.h>
 
+#include "model/answers.h"
 #include "model/format.h"
 #include "model/network.h"
 
@@ -183,15 +184,11 @@ static void test_binomial(void)
 	CHECK(wti_binomial_tail(1, 10, 0) == 0);
 }
 
-/* y = -x, x: the first class where x is negative. */
+/* Right of every row; the same for all rows. */
 static void test_answers(void)
 {
 	struct wti_answers answers = {.rows = 100, .p = 0.001, .spread = 0.5};
-	double w[] = {-1, 1}, values[4];
-	struct wti_layer layer = {.in = 1, .out = 2, .w = w};
-	struct wti_network network = {
-		.layers = &layer, .count = 1, .values = values, .width_max = 2};
-	double rows[20];
+	double outputs[40];
 	uint32_t labels[20];
 
 	CHECK(!wti_answers_are_chance(&answers));
@@ -200,16 +197,18 @@ static void test_answers(void)
 	answers = (struct wti_answers){.p = 1e-9, .spread = 0.05};
 	CHECK(wti_answers_are_chance(&answers));
 	for (int i = 0; i < 20; i++) {
-		rows[i] = i % 2 ? 3 : -3;
+		outputs[2 * i] = i % 2 ? -3 : 3;
+		outputs[2 * i + 1] = -outputs[2 * i];
 		labels[i] = (uint32_t)i % 2;
 	}
-	wti_answers_measure(&network, rows, labels, 20, &answers);
+	wti_answers_measure(outputs, 2, labels, 20, &answers);
 	CHECK(answers.accuracy == 1 && answers.majority == 0.5);
 	CHECK(fabs(answers.loss - log1p(exp(-6))) < 1e-12);
 	CHECK(fabs(answers.uniform_loss - log(2)) < 1e-12);
 	CHECK(!wti_answers_are_chance(&answers));
-	w[0] = w[1] = 1;
-	wti_answers_measure(&network, rows, labels, 20, &answers);
+	for (int i = 0; i < 40; i++)
+		outputs[i] = 7;
+	wti_answers_measure(outputs, 2, labels, 20, &answers);
 	CHECK(answers.right == 10 && answers.distinct == 1 && answers.spread < 1e-12);
 	CHECK(wti_answers_are_chance(&answers));
 }

@@ -7,6 +7,7 @@
 #include "base/scan.h"
 #include "base/text.h"
 #include "cli/front.h"
+#include "cli/judge/compute.h"
 #include "cli/report.h"
 #include "cli/verb.h"
 #include "model/sign.h"
@@ -28,6 +29,7 @@ struct model_options {
 	const char *data;
 	const char *labels;
 	const char *activation;
+	const char *compute;
 	const char *like;
 	const char *key;
 	const char *signature;
@@ -93,16 +95,21 @@ static int verify(const struct request *request, struct wt_err *err)
 {
 	const char *given = request->options->tolerance;
 	double tolerance = TOLERANCE;
+	int r;
 
 	if (given && (!wti_scan_double(given, &tolerance) || !(tolerance >= 0)))
 		return wti_err(err, WT_E_ARG, "--tolerance '%s' is not a number from 0 on", given);
+	if (request->options->compute && !request->options->probe && !request->options->data)
+		return wti_err(err, WT_E_ARG, "--compute needs inputs: --probe or --data");
 
+	struct wti_compute compute = {.command = request->options->compute};
 	const struct wti_model_verify_options options = {
 		.manifest = request->options->manifest,
 		.against = request->options->against,
 		.data = request->options->data,
 		.labels = request->options->labels,
 		.activation = activation_of(request->options->activation),
+		.program = {compute.command ? wti_compute_run : NULL, &compute},
 		.key = request->options->key,
 		.signature = request->options->signature,
 		.probe = request->options->probe,
@@ -110,8 +117,9 @@ static int verify(const struct request *request, struct wt_err *err)
 		.tolerance = tolerance,
 	};
 
-	return wti_model_verify(request->front, request->arguments[0], &options, request->result,
-				err);
+	r = wti_model_verify(request->front, request->arguments[0], &options, request->result, err);
+	wti_compute_release(&compute);
+	return r;
 }
 
 static int diff(const struct request *request, struct wt_err *err)
@@ -261,11 +269,15 @@ static const struct wti_option options[] = {
 	{"activation", 0, WTI_OPT_CHOICE, NULL, "relu|tanh|none",
 	 "verify: what is between the layers when the model is run; default relu",
 	 OFFSET(activation)},
+	{"compute", 0, WTI_OPT_TEXT, "COMMAND", NULL,
+	 "verify: what --probe and --data run, for models of any kind: COMMAND MODEL INPUTS "
+	 "OUTPUTS, which writes the outputs (.npy); default: a chain of linear layers",
+	 OFFSET(compute)},
 	{"html", 0, WTI_OPT_TEXT, "FILE", NULL,
 	 "inspect: also write a page with a histogram and a map of each tensor", OFFSET(html)},
 	{"probe", 0, WTI_OPT_TEXT, "FILE", NULL,
-	 "verify: run the model on these inputs (.npy, rows), where it is a chain of linear "
-	 "layers",
+	 "verify: run the model on these inputs (.npy, rows), as a chain of linear layers or by "
+	 "--compute",
 	 OFFSET(probe)},
 	{"expect", 0, WTI_OPT_TEXT, "FILE", NULL,
 	 "verify: the outputs (.npy) that --probe has to give", OFFSET(expect)},
@@ -295,9 +307,10 @@ const struct wti_verb wti_verb_model = {
 		"verify checks in layers: the structure of the file, its hash and its tensors "
 		"against a manifest, NaN and infinity, dead and equal units, weights that were "
 		"never "
-		"trained. With --data, a chain of linear layers is run on the rows and its answers "
-		"are "
-		"compared with chance. What could not be checked is NOT MEASURED.\n\n"
+		"trained. With --data, the model is run on the rows, as a chain of linear layers "
+		"or "
+		"by --compute, and its answers are compared with chance. What could not be checked "
+		"is NOT MEASURED.\n\n"
 		"diff compares two models tensor by tensor, across formats: how many elements "
 		"differ, by how many steps (ULP), how far, and where first.\n\n"
 		"convert writes a model in another format. manifest writes down the SHA-256 of "

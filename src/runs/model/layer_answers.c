@@ -6,8 +6,8 @@
 
 #include "base/err.h"
 #include "dataset/dataset.h"
-#include "model/network.h"
-#include "runs/model/verify.h"
+#include "model/answers.h"
+#include "runs/model/outputs.h"
 
 /* Labels as numbers of outputs; false, and why, if they are not. */
 static bool number_labels(const struct wti_dataset *set, size_t outputs, uint32_t *labels,
@@ -70,12 +70,12 @@ static void report(const struct wti_answers *answers, struct wti_model_verifying
 		answers->classes);
 }
 
-static void answer(struct wti_model_verifying *verifying, struct wti_network *network,
-		   const struct wti_dataset *set, const uint32_t *labels)
+static void answer(struct wti_model_verifying *verifying, const struct wti_number_rows *outputs,
+		   const uint32_t *labels)
 {
 	struct wti_answers answers;
 
-	wti_answers_measure(network, set->values, labels, set->rows, &answers);
+	wti_answers_measure(outputs->numbers, outputs->columns, labels, outputs->count, &answers);
 	add_facts(&answers, verifying->result);
 	if (wti_answers_are_chance(&answers))
 		report(&answers, verifying);
@@ -86,27 +86,38 @@ static void answer(struct wti_model_verifying *verifying, struct wti_network *ne
 			       100 * answers.majority);
 }
 
+static int judge(struct wti_model_verifying *verifying, const struct wti_dataset *set,
+		 const struct wti_number_rows *outputs, struct wt_err *err)
+{
+	uint32_t *labels;
+
+	if (outputs->count != set->rows)
+		return wti_err(err, WT_E_ARG, "there are outputs for %zu rows; '%s' has %llu",
+			       outputs->count, set->path, (unsigned long long)set->rows);
+	if (outputs->columns > WTI_ANSWERS_CLASSES_MAX) {
+		wti_layer_says(verifying, WTI_LAYER_NOT_MEASURED,
+			       "%zu outputs are more classes than are counted (%u)",
+			       outputs->columns, WTI_ANSWERS_CLASSES_MAX);
+		return 0;
+	}
+	labels = calloc((size_t)set->rows + 1, sizeof(*labels));
+	if (!labels)
+		return wti_err(err, WT_E_NOMEM, "out of memory for labels");
+	if (number_labels(set, outputs->columns, labels, verifying))
+		answer(verifying, outputs, labels);
+	free(labels);
+	return 0;
+}
+
 static int run_on(struct wti_model_verifying *verifying, const struct wti_dataset *set,
 		  struct wt_err *err)
 {
-	struct wti_network *network;
-	uint32_t *labels;
-	int r = wti_network_open(verifying->model, set->columns, verifying->options->activation,
-				 &network, err);
+	struct wti_number_rows inputs = {set->values, (size_t)set->rows, set->columns}, outputs;
+	int r = wti_model_outputs(verifying, verifying->options->data, &inputs, &outputs, err);
 
-	if (r == WT_E_ARG) {
-		wti_layer_says(verifying, WTI_LAYER_NOT_MEASURED, "%s", err->message);
-		return 0;
-	}
-	if (r)
-		return r;
-	labels = calloc((size_t)set->rows + 1, sizeof(*labels));
-	if (!labels)
-		r = wti_err(err, WT_E_NOMEM, "out of memory for labels");
-	else if (number_labels(set, wti_network_outputs(network), labels, verifying))
-		answer(verifying, network, set, labels);
-	free(labels);
-	wti_network_free(network);
+	if (!r && outputs.numbers)
+		r = judge(verifying, set, &outputs, err);
+	free(outputs.numbers);
 	return r;
 }
 

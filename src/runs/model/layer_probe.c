@@ -1,73 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What a model computes for a batch that was kept, against the outputs that were kept with it.
- * Models that are a chain of linear layers are computed here; of others nothing can be said, as no
- * file has the program.
- */
+/* What a model computes for a batch that was kept, against the outputs that were kept with it. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
-#include "digest/digest.h"
-#include "digest/values.h"
-#include "model/network.h"
-#include "runs/model/verify.h"
-
-#define NUMBERS_MAX ((uint64_t)1 << 24)
-
-/* Rows of numbers, out of the only tensor of a file. */
-struct batch {
-	double *numbers;
-	size_t rows, columns;
-	uint32_t dtype;
-	size_t filled;
-};
-
-static int take_block(void *cookie, const void *data, size_t bytes)
-{
-	struct batch *batch = cookie;
-	size_t count = bytes / wti_dtype_bytes(batch->dtype);
-
-	wti_values(data, batch->dtype, count, batch->numbers + batch->filled);
-	batch->filled += count;
-	return 0;
-}
-
-static int read_tensor(struct wti_model *model, struct batch *ret, struct wt_err *err)
-{
-	const struct wti_model_tensor *tensor = model->tensors;
-
-	if (model->tensor_count != 1 || tensor->rank != 2 || !tensor->count ||
-	    tensor->count > NUMBERS_MAX || !wti_dtype_bytes(tensor->dtype) ||
-	    wti_dtype_real(tensor->dtype) != tensor->dtype)
-		return wti_err(err, WT_E_ARG,
-			       "'%s' is not a batch: a file with one tensor of rows and columns, "
-			       "as numpy.save() writes it",
-			       model->path);
-	*ret = (struct batch){.rows = (size_t)tensor->shape[0],
-			      .columns = (size_t)tensor->shape[1],
-			      .dtype = tensor->dtype};
-	ret->numbers = malloc(tensor->count * sizeof(*ret->numbers));
-	if (!ret->numbers)
-		return wti_err(err, WT_E_NOMEM, "out of memory");
-	return wti_model_walk(model, tensor, take_block, ret, err);
-}
-
-static int read_batch(const char *path, struct batch *ret, struct wt_err *err)
-{
-	struct wti_model *model;
-	int r = wti_model_open(path, &model, err);
-
-	if (r)
-		return r;
-	r = read_tensor(model, ret, err);
-	wti_model_free(model);
-	return r;
-}
-
-/* ---- Comparing ------------------------------------------------------------------------------ */
+#include "runs/model/outputs.h"
 
 struct worst {
 	double distance;
@@ -84,27 +23,23 @@ static double distance(double actual, double expected)
 	return actual == expected ? 0 : fabs(actual - expected) / fmax(1, fabs(expected));
 }
 
-static void compare(struct wti_network *network, const struct batch *inputs,
-		    const struct batch *expected, double tolerance, struct worst *worst)
+static void compare(const struct wti_number_rows *outputs, const struct wti_number_rows *expected,
+		    double tolerance, struct worst *worst)
 {
-	for (size_t row = 0; row < inputs->rows; row++) {
-		const double *outputs =
-			wti_network_run(network, inputs->numbers + row * inputs->columns);
+	for (size_t i = 0; i < expected->count * expected->columns; i++) {
+		double actual = outputs->numbers[i], wanted = expected->numbers[i];
+		double far = distance(actual, wanted);
 
-		for (size_t i = 0; i < expected->columns; i++) {
-			double wanted = expected->numbers[row * expected->columns + i];
-			double far = distance(outputs[i], wanted);
-
-			worst->count += far > tolerance;
-			if (far > worst->distance)
-				*worst = (struct worst){far,        row,    i,
-							outputs[i], wanted, worst->count};
-		}
+		worst->count += far > tolerance;
+		if (far > worst->distance)
+			*worst = (struct worst){
+				far,    i / expected->columns, i % expected->columns, actual,
+				wanted, worst->count};
 	}
 }
 
 static void judge(struct wti_model_verifying *verifying, const struct worst *worst,
-		  const struct batch *expected)
+		  const struct wti_number_rows *expected)
 {
 	char wanted[64], actual[64], evidence[160];
 	double tolerance = verifying->options->tolerance;
@@ -112,8 +47,8 @@ static void judge(struct wti_model_verifying *verifying, const struct worst *wor
 	if (!worst->count) {
 		wti_layer_says(verifying, WTI_LAYER_HELD,
 			       "%zu outputs for %zu rows, at most %.3g away (tolerance %g)",
-			       expected->rows * expected->columns, expected->rows, worst->distance,
-			       tolerance);
+			       expected->count * expected->columns, expected->count,
+			       worst->distance, tolerance);
 		return;
 	}
 	snprintf(wanted, sizeof(wanted), "%.9g, within %g", worst->expected, tolerance);
@@ -126,45 +61,31 @@ static void judge(struct wti_model_verifying *verifying, const struct worst *wor
 					       .actual = actual,
 					       .evidence = evidence,
 					       .count = worst->count,
-					       .case_count = expected->rows * expected->columns});
+					       .case_count = expected->count * expected->columns});
 	wti_layer_says(verifying, WTI_LAYER_VIOLATED, "%llu of %zu outputs differ",
-		       (unsigned long long)worst->count, expected->rows * expected->columns);
+		       (unsigned long long)worst->count, expected->count * expected->columns);
 }
 
-static int run_probe(struct wti_model_verifying *verifying, const struct batch *inputs,
-		     const struct batch *expected, struct wt_err *err)
+static int judge_outputs(struct wti_model_verifying *verifying,
+			 const struct wti_number_rows *outputs,
+			 const struct wti_number_rows *expected, struct wt_err *err)
 {
-	struct wti_network *network = NULL;
 	struct worst worst = {0};
-	struct wt_err why = {0};
-	int r = wti_network_open(verifying->model, inputs->columns, verifying->options->activation,
-				 &network, &why);
 
-	if (r == WT_E_ARG) {
-		wti_layer_says(verifying, WTI_LAYER_NOT_MEASURED, "%s", why.message);
-		return 0;
-	}
-	if (r) {
-		*err = why;
-		return r;
-	}
-	if (wti_network_outputs(network) != expected->columns || inputs->rows != expected->rows)
-		r = wti_err(err, WT_E_ARG,
-			    "the probe gives %zu rows of %zu outputs; '%s' has %zu rows of %zu",
-			    inputs->rows, wti_network_outputs(network), verifying->options->expect,
-			    expected->rows, expected->columns);
-	if (!r) {
-		compare(network, inputs, expected, verifying->options->tolerance, &worst);
-		judge(verifying, &worst, expected);
-	}
-	wti_network_free(network);
-	return r;
+	if (outputs->count != expected->count || outputs->columns != expected->columns)
+		return wti_err(err, WT_E_ARG,
+			       "the probe gives %zu rows of %zu outputs; '%s' has %zu rows of %zu",
+			       outputs->count, outputs->columns, verifying->options->expect,
+			       expected->count, expected->columns);
+	compare(outputs, expected, verifying->options->tolerance, &worst);
+	judge(verifying, &worst, expected);
+	return 0;
 }
 
 int wti_layer_probe(struct wti_model_verifying *verifying, struct wt_err *err)
 {
 	const struct wti_model_verify_options *options = verifying->options;
-	struct batch inputs = {0}, expected = {0};
+	struct wti_number_rows inputs = {0}, outputs = {0}, expected = {0};
 	int r = 0;
 
 	if (!options->probe && !options->expect) {
@@ -174,10 +95,15 @@ int wti_layer_probe(struct wti_model_verifying *verifying, struct wt_err *err)
 	}
 	if (!options->probe || !options->expect)
 		return wti_err(err, WT_E_ARG, "--probe and --expect need one another");
-	r = read_batch(options->probe, &inputs, err);
-	r = r ? r : read_batch(options->expect, &expected, err);
-	r = r ? r : run_probe(verifying, &inputs, &expected, err);
+	/* A program reads its inputs itself: they need not be rows of numbers. */
+	if (!options->program.run)
+		r = wti_number_rows_read(options->probe, &inputs, err);
+	r = r ? r : wti_number_rows_read(options->expect, &expected, err);
+	r = r ? r : wti_model_outputs(verifying, options->probe, &inputs, &outputs, err);
+	if (!r && outputs.numbers)
+		r = judge_outputs(verifying, &outputs, &expected, err);
 	free(inputs.numbers);
+	free(outputs.numbers);
 	free(expected.numbers);
 	return r;
 }

@@ -6,6 +6,8 @@
 #ifndef WTI_RUNS_MODEL_VERIFY_H
 #define WTI_RUNS_MODEL_VERIFY_H
 
+#include <limits.h>
+
 #include <wheeltap/result.h>
 
 #include "model/examine.h"
@@ -14,10 +16,21 @@
 #include "runs/front.h"
 #include "runs/model/codes.h"
 
+/*
+ * The person's own program, where a front end can start one: computes what `model` gives for the
+ * file `inputs`, and says which file has the outputs. `run` NULL: there is none.
+ */
+struct wti_model_program {
+	int (*run)(void *cookie, const char *model, const char *inputs, char ret_outputs[PATH_MAX],
+		   struct wt_err *err);
+	void *cookie;
+};
+
 struct wti_model_verify_options {
-	const char *data;   /* rows to run the model on; NULL: it is not run */
-	const char *labels; /* of those rows, where they are in another file; or NULL */
-	enum wti_activation activation;
+	const char *data;               /* rows to run the model on; NULL: it is not run */
+	const char *labels;             /* of those rows, where they are in another file; or NULL */
+	enum wti_activation activation; /* between the layers of a chain */
+	struct wti_model_program program;
 	const char *probe; /* a batch of inputs, and the outputs that it has to give; or NULL */
 	const char *expect;
 	double tolerance;      /* of the outputs, relative where they are larger than 1 */
