@@ -369,8 +369,15 @@ void wti_event_json(struct wti_json *j, const struct wt_event *event, struct wti
 
 static void csv_columns(struct wti_buf *out, const struct wt_kind *kind)
 {
-	static const char *const taken[] = {"time_ns", "stream", "track",  "track_name",
-					    "seq",     "kind",   "source", NULL};
+	/* A system call has a column for its source; other kinds may have a field of this name. */
+	const char *taken[] = {"time_ns",
+			       "stream",
+			       "track",
+			       "track_name",
+			       "seq",
+			       "kind",
+			       kind->number == WT_KIND_SYSCALL ? "source" : NULL,
+			       NULL};
 	struct wti_headings headings;
 
 	wti_headings_init(&headings, kind, WTI_HEADINGS_COLUMNS, taken);

@@ -115,8 +115,11 @@ static void put_line(struct csv *csv, struct wti_buf *out, const struct wt_event
 
 static void put_header(struct csv *csv, struct wti_buf *out, const struct wt_kind *kind)
 {
-	static const char *const taken[] = {"time_ns", "stream", "track", "track_name",
-					    "seq",     "source", NULL};
+	bool is_syscall = kind->number == WT_KIND_SYSCALL;
+	/* Other kinds may have a field of this name. */
+	const char *taken[] = {"time_ns",    "stream", "track",
+			       "track_name", "seq",    is_syscall ? "source" : NULL,
+			       NULL};
 	struct wti_headings headings;
 
 	WTI_PUT(out, "time_ns,stream,pid,track,track_name,seq");
@@ -131,7 +134,7 @@ static void put_header(struct csv *csv, struct wti_buf *out, const struct wt_kin
 	if (wti_headings_status(&headings))
 		out->status = WT_E_NOMEM;
 	wti_headings_release(&headings);
-	if (kind->number == WT_KIND_SYSCALL)
+	if (is_syscall)
 		WTI_PUT(out, ",source");
 	WTI_PUT(out, "\r\n");
 }
