@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from harness import Bench, Scratch, Tap  # noqa: E402
+from harness import PATIENCE, Bench, Scratch, Tap  # noqa: E402
 
 WHEELTAP, MAKE = (str(Path(word).resolve()) for word in sys.argv[1:3])
 PROCESSES = 24
@@ -84,7 +84,7 @@ def main() -> int:
         bench = Many(folder)
         runs = [bench.path(name) for name in ("a", "b", "c")]
         for i, run in enumerate(runs):
-            subprocess.run([MAKE, run, str(PROCESSES), str(i)], check=True, timeout=60)
+            subprocess.run([MAKE, run, str(PROCESSES), str(i)], check=True, timeout=PATIENCE)
         Path(bench.path("gate.toml")).write_text(GATE)
         sees_all(bench, runs)
         learns_from_all(bench, runs)

@@ -66,11 +66,11 @@ class Filtered(Surroundings):
         if platform.machine() != "x86_64":
             self.skipTest("the filter has the numbers of x86-64")
         command = [PYTHON, PROGRAM, "filter", *words]
-        bare = subprocess.run(command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=240)
+        bare = subprocess.run(command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=harness.PATIENCE)
         if bare.returncode == 77:
             self.skipTest(bare.stdout.decode())
         self.assertEqual(bare.returncode, 0, bare.stderr)
-        done = harness.record(self.run_folder, *command, options=("-q",), cwd=self.folder, timeout=240)
+        done = harness.record(self.run_folder, *command, options=("-q",), cwd=self.folder, timeout=harness.PATIENCE)
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, bare.stdout, bare.stderr))
         self.assertEqual(self.described()["python"]["joined"], 1)  # type: ignore[index]
 
@@ -150,7 +150,7 @@ class Limited(Surroundings):
             resource.setrlimit(resource.RLIMIT_CPU, (hard, hard))
 
         done = subprocess.run([*prefix, PYTHON, "-S", "-c", burner], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                              preexec_fn=confine, timeout=120)
+                              preexec_fn=confine, timeout=harness.PATIENCE)
         return shell_status(done.returncode), done.stdout
 
     def test_cpu_time(self) -> None:
