@@ -14,12 +14,14 @@
 #include "cli/front.h"
 #include "cli/report.h"
 #include "cli/verb.h"
+#include "tensors.h"
 
 struct diff_options {
 	bool json;
 	bool raw;
 	bool all;
 	bool device;
+	bool tensors;
 	uint64_t context;
 	const char *tolerances;
 };
@@ -445,6 +447,8 @@ static int run(const void *opaque, char **arguments, size_t count)
 	(void)count;
 	if (options->device)
 		return device(options, arguments);
+	if (options->tensors)
+		return wti_tensors_diff("diff", (const char *const *)arguments, options->json);
 	wt_result_init(&result, "diff");
 	r = wti_seen_open(&front, arguments[0], &runs[0], &result, &err);
 	if (!r) {
@@ -467,6 +471,10 @@ static const struct wti_option options[] = {
 	{"tolerances", 0, WTI_OPT_TEXT, "FILE", NULL,
 	 "judge values by how far correct runs may differ (`wheeltap digits --tolerances`)",
 	 offsetof(struct diff_options, tolerances)},
+	{"tensors", 0, WTI_OPT_FLAG, NULL, NULL,
+	 "compare operation by operation: the first whose inputs were equal and whose outputs "
+	 "differ (docs/rerun.md)",
+	 offsetof(struct diff_options, tensors)},
 	{"raw", 0, WTI_OPT_FLAG, NULL, NULL,
 	 "show the original names of each run instead of the common ones",
 	 offsetof(struct diff_options, raw)},
@@ -502,6 +510,7 @@ const struct wti_verb wti_verb_diff = {
 		"Exit status: 0 the same, 1 different, 3 a run cannot be read or the two cannot be "
 		"compared.",
 	.examples = "wheeltap diff runs/before runs/after\twhat has changed\n"
+		    "wheeltap diff --tensors a b\twhich operation made them differ\n"
 		    "wheeltap diff --json a b\tfor other programs",
 	.options = options,
 	.options_bytes = sizeof(struct diff_options),

@@ -11,6 +11,7 @@
 #define DEPTH_MAX 4096u
 #define VALUES_MAX (1u << 20) /* of one call: the entries of a checkpoint */
 #define POSITION_MAX (1 << 20)
+#define CALLEE 0 /* the first field of whatever begins or ends: call, operator, span */
 
 void wti_calls_init(struct wti_calls *calls, struct wti_symbols *symbols)
 {
@@ -71,6 +72,17 @@ static void announce(struct wti_call_track *track, const struct wti_listener *li
 	listener->begun(listener->self, call, parent_of(track));
 }
 
+/* What an operator and a span have none of. */
+static void describe(struct wti_calls *calls, struct wti_call *call, const struct wt_event *event)
+{
+	call->module = wti_symbol_of(calls->symbols, event, WT_CALL_BEGIN_FIELD_MODULE);
+	call->object = wti_symbol_of(calls->symbols, event, WT_CALL_BEGIN_FIELD_OBJECT);
+	call->site = (uint32_t)wt_event_u64(event, WT_CALL_BEGIN_FIELD_SITE);
+	call->flags = (uint32_t)wt_event_u64(event, WT_CALL_BEGIN_FIELD_FLAGS);
+	call->is_recorded = wti_action_is_recorded(event);
+	call->action = wti_action_recorded(event);
+}
+
 static bool begin(struct wti_calls *calls, struct wti_call_track *track,
 		  const struct wt_event *event)
 {
@@ -90,13 +102,8 @@ static bool begin(struct wti_calls *calls, struct wti_call_track *track,
 	*call = (struct wti_call){
 		.stream = event->stream,
 		.track = event->track,
-		.callee = wti_symbol_of(calls->symbols, event, WT_CALL_BEGIN_FIELD_CALLEE),
-		.module = wti_symbol_of(calls->symbols, event, WT_CALL_BEGIN_FIELD_MODULE),
-		.object = wti_symbol_of(calls->symbols, event, WT_CALL_BEGIN_FIELD_OBJECT),
-		.site = (uint32_t)wt_event_u64(event, WT_CALL_BEGIN_FIELD_SITE),
-		.flags = (uint32_t)wt_event_u64(event, WT_CALL_BEGIN_FIELD_FLAGS),
-		.is_recorded = wti_action_is_recorded(event),
-		.action = wti_action_recorded(event),
+		.callee = wti_symbol_of(calls->symbols, event, CALLEE),
+		.is_operator = event->kind->number != WT_KIND_CALL_BEGIN,
 		.seq = (uint32_t)event->seq,
 		.depth = track->open_count - 1,
 		.ordinal = track->ordinal++,
@@ -105,6 +112,8 @@ static bool begin(struct wti_calls *calls, struct wti_call_track *track,
 		.values = values,
 		.value_capacity = capacity,
 	};
+	if (!call->is_operator)
+		describe(calls, call, event);
 	return true;
 }
 
@@ -224,7 +233,7 @@ static void add_attributes(struct wti_calls *calls, struct wti_call_track *track
 static void end(struct wti_calls *calls, struct wti_call_track *track, const struct wt_event *event,
 		const struct wti_listener *listener)
 {
-	uint32_t callee = wti_symbol_of(calls->symbols, event, WT_CALL_END_FIELD_CALLEE);
+	uint32_t callee = wti_symbol_of(calls->symbols, event, CALLEE);
 	uint32_t at = track->open_count;
 	struct wti_call *call;
 
@@ -241,7 +250,8 @@ static void end(struct wti_calls *calls, struct wti_call_track *track, const str
 	calls->unclosed_count += track->open_count - at;
 	track->open_count = at;
 	call = innermost(track);
-	call->exception = wti_symbol_of(calls->symbols, event, WT_CALL_END_FIELD_EXCEPTION);
+	if (!call->is_operator)
+		call->exception = wti_symbol_of(calls->symbols, event, WT_CALL_END_FIELD_EXCEPTION);
 	call->end_ns = event->time_ns;
 	listener->ended(listener->self, call, parent_of(track));
 	track->open_count--;
@@ -264,6 +274,21 @@ static bool is_row_of_a_call(const struct wti_call_track *track, const struct wt
 	       (uint32_t)wt_event_u64(event, WT_ROW_FIELD_CALL) == call->seq;
 }
 
+/* As what an event counts: operators and spans as calls, where they are wanted. */
+static uint16_t kind_of(const struct wti_calls *calls, const struct wt_event *event)
+{
+	switch (event->kind->number) {
+	case WT_KIND_OPERATOR_BEGIN:
+	case WT_KIND_SPAN_BEGIN:
+		return calls->with_operators ? WT_KIND_CALL_BEGIN : event->kind->number;
+	case WT_KIND_OPERATOR_END:
+	case WT_KIND_SPAN_END:
+		return calls->with_operators ? WT_KIND_CALL_END : event->kind->number;
+	default:
+		return event->kind->number;
+	}
+}
+
 int wti_calls_event(struct wti_calls *calls, const struct wt_event *event,
 		    const struct wti_listener *listener, struct wt_err *err)
 {
@@ -279,7 +304,7 @@ int wti_calls_event(struct wti_calls *calls, const struct wt_event *event,
 		listener->event(listener->self, event, innermost(track));
 	} else if (done) {
 		announce(track, listener);
-		switch (event->kind->number) {
+		switch (kind_of(calls, event)) {
 		case WT_KIND_CALL_BEGIN:
 			done = begin(calls, track, event);
 			break;

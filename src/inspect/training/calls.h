@@ -58,7 +58,8 @@ struct wti_call {
 	bool is_recorded; /* its action is what the agent emitted; otherwise the listener derives it
 			   */
 	enum wt_action action;
-	bool is_cut; /* it had more values: what is not among them may be one of those */
+	bool is_cut;      /* it had more values: what is not among them may be one of those */
+	bool is_operator; /* of torch, below Python, or a span: see with_operators */
 	/* The listener's, for the time of the call. */
 	uint64_t tag;
 	uint32_t what; /* enum wti_callee */
@@ -93,6 +94,8 @@ struct wti_calls {
 	uint64_t unopened_count; /* ends without a begin */
 	uint64_t unclosed_count; /* begins whose end is missing although the track went on */
 	uint64_t dropped_values; /* arguments of calls that are not open, or beyond the ceiling */
+	/* Set after init: operators and spans are calls as well, and no events. */
+	bool with_operators;
 };
 
 void wti_calls_init(struct wti_calls *calls, struct wti_symbols *symbols);

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pairs of operations in their order, and where the first difference begins: see judgement.h. */
+#include "judgement.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+
+#define DEPTH_MAX 4096u
+#define PENDING_MAX 256u
+#define HASHES_MAX 4096u
+
+/* A call whose outcome is read later. */
+struct maker {
+	bool is_known;
+	struct wti_first seen;
+};
+
+struct wti_judge_track {
+	const struct wti_flow *a, *b;
+	struct wti_judgement *judgement;
+	struct maker backward, step;
+	enum wt_action last; /* of the call that ended last */
+	bool *inside;        /* by depth: whether something in there differs */
+	struct wti_generator_state generators[WTI_GENERATORS];
+	size_t generator_count;
+	/* Memory that nobody has written, the last such calls, by the hash of A's result. */
+	struct wti_first *pending;
+	size_t pending_count;
+	struct wti_map memory; /* hash: place in `pending` plus one */
+};
+
+static void copy(char *out, size_t bytes, const char *text)
+{
+	snprintf(out, bytes, "%s", text);
+}
+
+/* ---- What is kept of an operation ------------------------------------------------------------ */
+
+static void describe_generators(const struct wti_judge_track *track, struct wti_first *first)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < track->generator_count; i++) {
+		const struct wti_generator_state *state = &track->generators[i];
+		int bytes = state->differs && used < sizeof(first->generators)
+				    ? snprintf(first->generators + used,
+					       sizeof(first->generators) - used, "%s%s",
+					       used ? ", " : "", state->name)
+				    : 0;
+
+		used += bytes > 0 ? (size_t)bytes : 0;
+	}
+}
+
+static void describe(const struct wti_judge_track *track, const struct wti_flow *flow,
+		     const struct wti_computed *item, struct wti_first *ret_first)
+{
+	*ret_first = (struct wti_first){
+		.line = item->line,
+		.step = item->step,
+		.time_ns = item->time_ns,
+		.action = item->action,
+		.kind = item->kind,
+		.unread_before = track->judgement->unread,
+		.unpaired_before = track->judgement->a_count + track->judgement->b_count -
+				   2 * track->judgement->labels[WTI_PAIR_ALIGNED],
+	};
+	copy(ret_first->callee, sizeof(ret_first->callee), wti_flow_text(flow, item->callee));
+	copy(ret_first->path, sizeof(ret_first->path), wti_flow_text(flow, item->path));
+	copy(ret_first->object, sizeof(ret_first->object), wti_flow_text(flow, item->object));
+	copy(ret_first->file, sizeof(ret_first->file), wti_flow_text(flow, item->file));
+	copy(ret_first->stage, sizeof(ret_first->stage), wti_flow_text(flow, item->stage));
+	describe_generators(track, ret_first);
+}
+
+static void add_value(const struct wti_judge_track *track, struct wti_first *first,
+		      const struct wti_value_row *a, const struct wti_value_row *b)
+{
+	struct wti_value_pair *pair;
+	const char *name = wti_flow_text(track->a, a->name);
+
+	if (first->value_count >= WTI_FIRST_VALUES)
+		return;
+	pair = &first->values[first->value_count++];
+	*pair = (struct wti_value_pair){.a = *a, .b = *b, .same = wti_compare_values(a, b)};
+	copy(pair->shape, sizeof(pair->shape), wti_flow_text(track->a, a->digest.shape));
+	if (*name)
+		copy(pair->name, sizeof(pair->name), name);
+	else if (a->position >= 0)
+		snprintf(pair->name, sizeof(pair->name), "argument %d", a->position);
+	else
+		copy(pair->name, sizeof(pair->name), "result");
+}
+
+static void add_values(const struct wti_judge_track *track, struct wti_first *first,
+		       const struct wti_computed *a, const struct wti_computed *b)
+{
+	for (unsigned side = 0; side < 2; side++) {
+		for (uint32_t n = 0;; n++) {
+			uint32_t i = wti_side_value(a, side, n), j = wti_side_value(b, side, n);
+
+			if (i >= a->value_count || j >= b->value_count)
+				break;
+			add_value(track, first, &a->values[i], &b->values[j]);
+		}
+	}
+}
+
+static void keep(const struct wti_judge_track *track, struct maker *maker,
+		 const struct wti_computed *a, const struct wti_computed *b,
+		 const struct wti_equality *in)
+{
+	maker->is_known = true;
+	describe(track, track->a, a, &maker->seen);
+	maker->seen.in = *in;
+	add_values(track, &maker->seen, a, b);
+}
+
+/* ---- Memory that nobody has written ---------------------------------------------------------- */
+
+/* torch.empty, Tensor.new_empty, numpy.empty_like ... */
+static bool gives_memory(const struct wti_judge_track *track, const struct wti_computed *item)
+{
+	static const char *const words[] = {"empty",     "empty_like",        "empty_strided",
+					    "new_empty", "new_empty_strided", "resize_"};
+	const char *callee = wti_flow_text(track->a, item->callee);
+	const char *last = strrchr(callee, item->kind == WTI_COMPUTED_OPERATOR ? ':' : '.');
+
+	last = last ? last + 1 : callee;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (!strcmp(last, words[i]))
+			return true;
+	return false;
+}
+
+static void keep_memory(struct wti_judge_track *track, const struct wti_computed *a,
+			const struct wti_computed *b, const struct wti_equality *out)
+{
+	size_t place = track->pending_count % PENDING_MAX;
+	struct wti_first *first = &track->pending[place];
+
+	describe(track, track->a, a, first);
+	first->how = WTI_BEGINS_MEMORY;
+	first->out = *out;
+	add_values(track, first, a, b);
+	track->pending_count++;
+	if (track->memory.count >= HASHES_MAX)
+		return;
+	wti_map_put(&track->memory, a->values[out->first_a].digest.hash, place + 1);
+}
+
+/* The memory that an operation was given; NULL: none of it. */
+static const struct wti_first *memory_of(const struct wti_judge_track *track,
+					 const struct wti_value_row *value)
+{
+	uint64_t hash = value->type == WTI_VALUE_TENSOR ? value->digest.hash : value->bits;
+	uint64_t place = hash ? wti_map_get(&track->memory, hash) : 0;
+
+	return place ? &track->pending[place - 1] : NULL;
+}
+
+/* ---- Values that were read on their own ------------------------------------------------------ */
+
+static void take_generator(struct wti_judge_track *track, const char *name, bool differs)
+{
+	size_t i = 0;
+
+	while (i < track->generator_count && strcmp(track->generators[i].name, name) != 0)
+		i++;
+	if (i == WTI_GENERATORS)
+		return;
+	if (i == track->generator_count)
+		copy(track->generators[track->generator_count++].name,
+		     sizeof(track->generators[i].name), name);
+	track->generators[i].differs = differs;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t bytes = strlen(text), end_bytes = strlen(end);
+
+	return bytes >= end_bytes && !strcmp(text + bytes - end_bytes, end);
+}
+
+/* The call that made a value which was read on its own; NULL: nobody knows. */
+static const struct maker *maker_of(const struct wti_judge_track *track, const char *name)
+{
+	if (ends_with(name, ".grad"))
+		return track->backward.is_known ? &track->backward : NULL;
+	/* What a step has changed is read as soon as it has ended. */
+	return track->step.is_known && track->last == WT_ACTION_STEP ? &track->step : NULL;
+}
+
+static void begin_with_value(struct wti_judge_track *track, struct wti_first *first,
+			     const struct wti_computed *a, const struct wti_computed *b,
+			     const struct wti_equality *out)
+{
+	const char *name = wti_flow_text(track->a, a->callee);
+	const struct wti_first *memory = memory_of(track, &a->values[0]);
+	const struct maker *maker = maker_of(track, name);
+
+	if (memory)
+		*first = *memory;
+	else if (maker)
+		*first = maker->seen;
+	else
+		describe(track, track->a, a, first);
+	first->how = memory ? WTI_BEGINS_MEMORY : maker ? WTI_BEGINS_STATE : WTI_BEGINS_UNSEEN;
+	first->out = *out;
+	first->unread_before = track->judgement->unread;
+	describe_generators(track, first);
+	copy(first->value, sizeof(first->value), name);
+	add_values(track, first, a, b);
+	if (first->value_count)
+		copy(first->values[first->value_count - 1].name, sizeof(first->values[0].name),
+		     name);
+}
+
+static void take_value(struct wti_judge_track *track, const struct wti_computed *a,
+		       const struct wti_computed *b)
+{
+	const struct wti_equality out = wti_compare_side(
+		(struct wti_computed_in){track->a, a}, (struct wti_computed_in){track->b, b}, true);
+	struct wti_judgement *judgement = track->judgement;
+	bool is_report = a->values[0].type == WT_VALUE_TYPE_FLOAT && !a->depth;
+
+	if (a->is_random) {
+		take_generator(track, wti_flow_text(track->a, a->callee) + strlen("random."),
+			       out.different);
+		return;
+	}
+	judgement->values_compared += out.compared;
+	judgement->unread += out.unread;
+	if (!out.different)
+		return;
+	if (is_report) {
+		judgement->reports++;
+		if (judgement->report.how == WTI_BEGINS_NOT)
+			begin_with_value(track, &judgement->report, a, b, &out);
+	} else if (judgement->first.how == WTI_BEGINS_NOT) {
+		begin_with_value(track, &judgement->first, a, b, &out);
+	} else {
+		judgement->inherited++;
+	}
+}
+
+/* ---- Operations ------------------------------------------------------------------------------ */
+
+/* Whether something inside it differs; what is around it has something inside then. */
+static bool leave(struct wti_judge_track *track, uint32_t depth, bool differs)
+{
+	bool inner;
+
+	if (depth >= DEPTH_MAX)
+		return false;
+	inner = track->inside[depth];
+	track->inside[depth] = false;
+	if (depth && (inner || differs))
+		track->inside[depth - 1] = true;
+	return inner;
+}
+
+/* It has inputs that are not among its arguments: parameters, a graph, random numbers. */
+static bool has_hidden_inputs(const struct wti_computed *item, const struct wti_equality *in)
+{
+	return item->action != WT_ACTION_NONE || item->object || !in->compared ||
+	       item->kind == WTI_COMPUTED_OPERATOR;
+}
+
+static void begin(struct wti_judge_track *track, const struct wti_computed *a,
+		  const struct wti_computed *b, const struct wti_equality *in,
+		  const struct wti_equality *out)
+{
+	struct wti_first *first = &track->judgement->first;
+	const struct wti_first *memory =
+		in->different ? memory_of(track, &a->values[in->first_a]) : NULL;
+
+	if (memory) {
+		*first = *memory;
+		copy(first->value, sizeof(first->value), wti_flow_text(track->a, a->callee));
+		return;
+	}
+	describe(track, track->a, a, first);
+	first->how = in->different ? WTI_BEGINS_INPUT : WTI_BEGINS_OUTPUT;
+	first->in = *in;
+	first->out = *out;
+	add_values(track, first, a, b);
+}
+
+static void judge(struct wti_judge_track *track, const struct wti_computed *a,
+		  const struct wti_computed *b)
+{
+	const struct wti_computed_in mine = {track->a, a}, other = {track->b, b};
+	const struct wti_equality in = wti_compare_side(mine, other, false);
+	const struct wti_equality out = wti_compare_side(mine, other, true);
+	struct wti_judgement *judgement = track->judgement;
+	bool overwrites = in.different && out.compared && !out.different && !out.unread;
+	bool is_memory = out.different && !in.different && gives_memory(track, a);
+	bool differs = (in.different && !overwrites) || (out.different && !is_memory);
+	bool inner = leave(track, a->depth, differs);
+
+	judgement->compared++;
+	judgement->values_compared += in.compared + out.compared;
+	judgement->unread += out.unread;
+	judgement->overwritten += overwrites;
+	if (is_memory)
+		keep_memory(track, a, b, &out);
+	if (differs && !inner && judgement->first.how == WTI_BEGINS_NOT)
+		begin(track, a, b, &in, &out);
+	else if (out.different && !in.different && !inner && !has_hidden_inputs(a, &in))
+		judgement->further++;
+	else if (differs || inner)
+		judgement->inherited++;
+	else
+		judgement->same++;
+	track->last = a->action;
+	if (a->action == WT_ACTION_BACKWARD)
+		keep(track, &track->backward, a, b, &in);
+	else if (a->action == WT_ACTION_STEP)
+		keep(track, &track->step, a, b, &in);
+}
+
+static void take_lone(struct wti_judge_track *track, const struct wti_flow *flow,
+		      const struct wti_computed *item)
+{
+	struct wti_first *order = &track->judgement->order;
+
+	if (order->how != WTI_BEGINS_NOT)
+		return;
+	describe(track, flow, item, order);
+	order->how = WTI_BEGINS_ORDER;
+}
+
+static void count(struct wti_judgement *judgement, const struct wti_computed *a,
+		  const struct wti_computed *b, enum wti_pairing_label label)
+{
+	const struct wti_computed *item = a ? a : b;
+
+	if (a && b && a->step > judgement->last_step)
+		judgement->last_step = a->step;
+	if (item->kind == WTI_COMPUTED_VALUE)
+		return;
+	judgement->a_count += a != NULL;
+	judgement->b_count += b != NULL;
+	judgement->labels[label]++;
+}
+
+static int take(void *self, const struct wti_computed *a, const struct wti_computed *b,
+		enum wti_pairing_label label)
+{
+	struct wti_judge_track *track = self;
+
+	count(track->judgement, a, b, label);
+	if (a && b && a->kind == WTI_COMPUTED_VALUE)
+		take_value(track, a, b);
+	else if (a && b)
+		judge(track, a, b);
+	else if ((a ? a : b)->kind != WTI_COMPUTED_VALUE)
+		take_lone(track, a ? track->a : track->b, a ? a : b);
+	return 0;
+}
+
+int wti_judge_flows(struct wti_flow *a, struct wti_flow *b, struct wti_judgement *ret_judgement)
+{
+	struct wti_judge_track *track = calloc(1, sizeof(*track));
+	const struct wti_pairing_how how = {track, take};
+	int r = WT_E_NOMEM;
+
+	*ret_judgement = (struct wti_judgement){.last_step = -1};
+	if (track) {
+		track->a = a;
+		track->b = b;
+		track->judgement = ret_judgement;
+		track->inside = calloc(DEPTH_MAX, sizeof(*track->inside));
+		track->pending = calloc(PENDING_MAX, sizeof(*track->pending));
+		wti_map_init(&track->memory, HASHES_MAX);
+	}
+	if (track && track->inside && track->pending)
+		r = wti_pair_flows(a, b, &how);
+	if (track) {
+		free(track->inside);
+		free(track->pending);
+		wti_map_release(&track->memory);
+	}
+	free(track);
+	return r;
+}

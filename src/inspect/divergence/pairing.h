@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What two tracks computed, side by side. While both do the same, operations are taken one by one.
+ * Where they part, a window of each is aligned: first those alike in everything, then, in what is
+ * left between these, those alike in less. What still has no partner gets a label by its place and
+ * by the values that flow through it. A window is given up only up to its last certain pair, so
+ * that nothing is cut where it ends.
+ */
+#ifndef WTI_DIVERGENCE_PAIRING_H
+#define WTI_DIVERGENCE_PAIRING_H
+
+#include "flow.h"
+
+enum wti_pairing_label {
+	WTI_PAIR_ALIGNED,
+	WTI_PAIR_REORDERED, /* both have it, at another place in the order */
+	WTI_PAIR_MISSING,   /* only A has it */
+	WTI_PAIR_EXTRA,     /* only B has it */
+	WTI_PAIR_FUSED,     /* fewer operations of B give the same result, bit by bit */
+	WTI_PAIR_SPLIT,     /* more of B do */
+	WTI_PAIR_REPLACED,  /* as many of B do */
+	WTI_PAIR_LABELS,
+};
+
+struct wti_pairing_how {
+	void *self;
+	/* One of them NULL: it has no partner. Others than 0 end it. */
+	int (*taker)(void *self, const struct wti_computed *a, const struct wti_computed *b,
+		     enum wti_pairing_label label);
+};
+
+int wti_pair_flows(struct wti_flow *a, struct wti_flow *b, const struct wti_pairing_how *how);
+
+/* All that came out, as one number; 0: nothing, or something was not read. */
+uint64_t wti_computed_result(const struct wti_computed *item);
+
+#endif

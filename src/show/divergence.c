@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The verdict first, then where, what and how strongly it was observed: see divergence.h. */
+#include "divergence.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/text.h"
+
+#define LABEL "  %-12s"
+
+static void add_count(struct wti_buf *out, uint64_t count, const char *one, const char *many)
+{
+	char text[32];
+
+	wti_textf(out, "%s %s", wti_format_count(text, count), count == 1 ? one : many);
+}
+
+/* ---- Nothing differs ------------------------------------------------------------------------- */
+
+static void add_same(struct wti_buf *out, const struct wti_divergence_report *report)
+{
+	if (report->verdict == WTI_REPEAT_IDENTICAL)
+		wti_buf_text(out, "bit-identical");
+	else
+		wti_buf_text(out, "NOT MEASURED: no difference was seen");
+	if (report->steps > 0) {
+		wti_buf_text(out, " for ");
+		add_count(out, (uint64_t)report->steps, "step", "steps");
+	}
+	wti_buf_text(out, ": ");
+	add_count(out, report->compared, "operation", "operations");
+	wti_buf_text(out, " and ");
+	add_count(out, report->values_compared, "value", "values");
+	wti_buf_text(out, report->verdict == WTI_REPEAT_IDENTICAL ? " are the same" : " compared");
+	if (report->unread) {
+		wti_buf_text(out, "; ");
+		add_count(out, report->unread, "result was", "results were");
+		wti_buf_text(out, " not read");
+	}
+	wti_buf_byte(out, '\n');
+}
+
+/* ---- Something does -------------------------------------------------------------------------- */
+
+static void add_headline(struct wti_buf *out, const struct wti_divergence_report *report,
+			 const struct wti_first *first, const struct wti_style *style)
+{
+	wti_ink(out, style, WTI_INK_BOLD);
+	wti_textf(out, "the runs differ from %s%s", first->callee,
+		  first->kind == WTI_COMPUTED_VALUE ? ", where it is read," : "");
+	wti_buf_text(out, " on");
+	wti_ink(out, style, WTI_INK_END);
+	wti_textf(out, " (%s", report->tracks[report->first].label);
+	if (first->step >= 0)
+		wti_textf(out, ", step %" PRId64, first->step);
+	if (*first->stage)
+		wti_textf(out, ", stage %s", first->stage);
+	wti_buf_text(out, ")\n");
+}
+
+static void add_place(struct wti_buf *out, const struct wti_first *first)
+{
+	if (*first->file)
+		wti_textf(out, LABEL "%s:%u\n", "line", first->file, first->line);
+	wti_textf(out, LABEL "%s\n", "call path", first->path);
+	if (*first->object)
+		wti_textf(out, LABEL "%s\n", "object", first->object);
+	wti_textf(out, LABEL "%s", "how", wti_beginning_words(first->how));
+	if (*first->value)
+		wti_textf(out, ": %s", first->value);
+	wti_buf_byte(out, '\n');
+}
+
+static void add_evidence(struct wti_buf *out, const struct wti_first *first)
+{
+	bool proven = first->how == WTI_BEGINS_OUTPUT && first->in.compared && !first->in.unread &&
+		      !first->unread_before;
+
+	wti_textf(out, LABEL, "evidence");
+	if (first->how == WTI_BEGINS_OUTPUT || first->how == WTI_BEGINS_STATE)
+		wti_buf_text(out, proven ? "all inputs are proven equal"
+					 : "the inputs are equal as far as they were seen");
+	else
+		wti_buf_text(out, "what made the difference was not seen at this level");
+	if (first->in.unread) {
+		wti_buf_text(out, "; ");
+		add_count(out, first->in.unread, "input was", "inputs were");
+		wti_buf_text(out, " not read");
+	}
+	if (first->unread_before) {
+		wti_buf_text(out, "; ");
+		add_count(out, first->unread_before, "earlier result was", "earlier results were");
+		wti_buf_text(out, " not read");
+	}
+	wti_buf_byte(out, '\n');
+	if (*first->generators)
+		wti_textf(out, LABEL "the state of the generators of %s differs here\n", "random",
+			  first->generators);
+}
+
+static void add_elements(struct wti_buf *out, const struct wti_elements *e)
+{
+	wti_textf(out, ": %" PRIu64 " of %" PRIu64 " elements", e->different, e->count);
+	if (e->is_float)
+		wti_textf(out, ", by %" PRIu64 " ULP at most (%" PRIu64 " by 1)", e->ulp_max,
+			  e->within[0]);
+	wti_textf(out, ", farthest %.3g", e->farthest);
+	if (e->nan_a || e->nan_b)
+		wti_textf(out, ", NaN only in A %" PRIu64 ", only in B %" PRIu64, e->nan_a,
+			  e->nan_b);
+}
+
+static const char *same_words(enum wti_same same)
+{
+	return same == WTI_SAME ? "equal" : same == WTI_NOT_SAME ? "differs" : "not read";
+}
+
+static void add_number(struct wti_buf *out, const struct wti_value_row *value)
+{
+	double number;
+
+	memcpy(&number, &value->bits, sizeof(number));
+	if (value->type == WT_VALUE_TYPE_FLOAT)
+		wti_textf(out, "%.17g", number);
+	else if (value->type == WT_VALUE_TYPE_HASH)
+		wti_textf(out, "%016" PRIx64, value->bits);
+	else
+		wti_textf(out, "%" PRId64, (int64_t)value->bits);
+}
+
+static void add_apart(struct wti_buf *out, const struct wti_value_pair *pair)
+{
+	if (pair->a.type == WTI_VALUE_TENSOR && wti_value_is_measured(&pair->a) &&
+	    wti_value_is_measured(&pair->b)) {
+		wti_textf(out, ": mean %.9g and %.9g", pair->a.digest.mean, pair->b.digest.mean);
+		if (pair->a.digest.nan != pair->b.digest.nan)
+			wti_textf(out, ", NaN %" PRIu64 " and %" PRIu64, pair->a.digest.nan,
+				  pair->b.digest.nan);
+	} else if (pair->a.type != WTI_VALUE_TENSOR) {
+		wti_buf_text(out, ": ");
+		add_number(out, &pair->a);
+		wti_buf_text(out, " and ");
+		add_number(out, &pair->b);
+	}
+}
+
+static void add_values(struct wti_buf *out, const struct wti_first *first, const bool *has_elements,
+		       const struct wti_elements *elements)
+{
+	for (uint32_t i = 0; i < first->value_count; i++) {
+		const struct wti_value_pair *pair = &first->values[i];
+
+		wti_textf(out, LABEL "%s%s%s", pair->a.position >= 0 ? "in" : "out", pair->name,
+			  *pair->shape ? ", " : "", pair->shape);
+		wti_textf(out, " %s", same_words(pair->same));
+		if (pair->same == WTI_NOT_SAME && has_elements[i])
+			add_elements(out, &elements[i]);
+		else if (pair->same == WTI_NOT_SAME)
+			add_apart(out, pair);
+		wti_buf_byte(out, '\n');
+	}
+}
+
+static void add_around(struct wti_buf *out, const struct wti_divergence_report *report)
+{
+	uint64_t same = 0, inherited = 0, further = 0;
+
+	for (size_t i = 0; i < report->count; i++) {
+		same += report->tracks[i].judgement.same;
+		inherited += report->tracks[i].judgement.inherited;
+		further += report->tracks[i].judgement.further;
+	}
+	wti_textf(out, LABEL, "others");
+	add_count(out, same, "operation is the same", "operations are the same");
+	wti_buf_text(out, ", ");
+	add_count(out, inherited, "inherits a difference", "inherit a difference");
+	if (further) {
+		wti_buf_text(out, ", ");
+		add_count(out, further, "has equal inputs and other outputs, too",
+			  "have equal inputs and other outputs, too");
+	}
+	wti_textf(out, "\n" LABEL "%.4g %% of operations", "aligned",
+		  report->operations ? 100. * (double)report->aligned / (double)report->operations
+				     : 0.);
+	wti_buf_byte(out, '\n');
+}
+
+/* Others than the earliest: there is no order between them. */
+static void add_tracks(struct wti_buf *out, const struct wti_divergence_report *report)
+{
+	for (size_t i = 0; i < report->count; i++) {
+		const struct wti_first *first = &report->tracks[i].judgement.first;
+
+		if (i == report->first || first->how == WTI_BEGINS_NOT)
+			continue;
+		wti_textf(out, "%s differs from %s on", report->tracks[i].label, first->callee);
+		if (first->step >= 0)
+			wti_textf(out, ", step %" PRId64, first->step);
+		if (*first->file)
+			wti_textf(out, ", %s:%u", first->file, first->line);
+		wti_textf(out, ": %s\n", wti_beginning_words(first->how));
+	}
+}
+
+void wti_show_divergence(struct wti_buf *out, const struct wti_divergence_report *report,
+			 const bool *has_elements, const struct wti_elements *elements,
+			 const struct wti_style *style)
+{
+	const struct wti_first *first = wti_divergence_first(report);
+
+	if (!first) {
+		add_same(out, report);
+		return;
+	}
+	add_headline(out, report, first, style);
+	add_place(out, first);
+	add_evidence(out, first);
+	add_values(out, first, has_elements, elements);
+	add_around(out, report);
+	add_tracks(out, report);
+}
