@@ -57,6 +57,15 @@ void wti_config_free(struct wti_config *config);
 void wti_config_write(struct wti_buf *out, const struct wti_verb *verb, const void *options,
 		      char *const *program, size_t count);
 
+/*
+ * The options of a verb that are not at their defaults, as words of a command line
+ * ("--detail=full"), but those whose names are in `but`, which ends with NULL. To be freed by
+ * wti_config_words_free().
+ */
+int wti_config_words(const struct wti_verb *verb, const void *options, const char *const *but,
+		     char ***ret_words);
+void wti_config_words_free(char **words);
+
 /* For dialects. "path:line:column: ..."; returns WT_E_ARG. */
 int wti_config_fail(const struct wti_config *config, const struct wti_doc *value,
 		    const char *format, ...) __attribute__((format(printf, 3, 4)));

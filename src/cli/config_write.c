@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A configuration with every option of a verb, in our own format. The rows are all it knows. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/err.h"
+#include "base/grow.h"
 #include "base/json.h"
 #include "config.h"
 #include "parse.h"
 
 #define SELF "write-config" /* nobody wants that one in a file */
 #define COMMENT_COLUMNS 98
+#define WORDS_MAX 4096u
 
 static void comment(struct wti_buf *out, const char *text)
 {
@@ -142,4 +147,95 @@ void wti_config_write(struct wti_buf *out, const struct wti_verb *verb, const vo
 	for (const struct wti_option *o = verb->options; o->name; o++)
 		if (o->type != WTI_OPT_CONFIG && strcmp(o->name, SELF) != 0)
 			put_option(out, verb, o, options);
+}
+
+/* ---- As words -------------------------------------------------------------------------------- */
+
+struct words {
+	char **all;
+	size_t count, capacity;
+};
+
+static bool is_among(const char *name, const char *const *names)
+{
+	while (*names && strcmp(*names, name) != 0)
+		names++;
+	return *names;
+}
+
+/* Takes `word`, which may be NULL: out of memory. */
+static int add_word(struct words *words, char *word)
+{
+	int r = word ? wti_grow_zeroed(&words->all, words->count + 2, &words->capacity, WORDS_MAX)
+		     : WT_E_NOMEM;
+
+	if (r)
+		free(word);
+	else
+		words->all[words->count++] = word;
+	return r;
+}
+
+static int add_option(struct words *words, const struct wti_option *option, const char *value)
+{
+	char *word = NULL;
+
+	if (asprintf(&word, value ? "--%s=%s" : "--%s", option->name, value) < 0)
+		word = NULL;
+	return add_word(words, word);
+}
+
+static int add_slot(struct words *words, const struct wti_option *option, const char *slot)
+{
+	const struct wti_list *list = (const void *)slot;
+	char number[40];
+	const char *text;
+	int r = 0;
+
+	switch (option->type) {
+	case WTI_OPT_FLAG:
+		return add_option(words, option, NULL);
+	case WTI_OPT_COUNT:
+	case WTI_OPT_BYTES:
+		snprintf(number, sizeof(number), "%llu",
+			 (unsigned long long)*(const uint64_t *)slot);
+		return add_option(words, option, number);
+	case WTI_OPT_DURATION:
+		snprintf(number, sizeof(number), "%.9gs", (double)*(const int64_t *)slot / 1e9);
+		return add_option(words, option, number);
+	case WTI_OPT_LIST:
+		for (size_t i = 0; i < list->count && !r; i++)
+			r = add_option(words, option, list->items[i]);
+		return r;
+	default:
+		memcpy(&text, slot, sizeof(text));
+		return text ? add_option(words, option, text) : 0;
+	}
+}
+
+int wti_config_words(const struct wti_verb *verb, const void *options, const char *const *but,
+		     char ***ret_words)
+{
+	struct words words = {0};
+	int r = wti_grow_zeroed(&words.all, 1, &words.capacity, WORDS_MAX);
+
+	for (const struct wti_option *at = verb->options; at->name && !r; at++) {
+		const char *slot = (const char *)options + at->offset;
+
+		if (!is_among(at->name, but) &&
+		    !is_usual(at, slot, (const char *)verb->defaults + at->offset))
+			r = add_slot(&words, at, slot);
+	}
+	if (r)
+		wti_config_words_free(words.all);
+	else
+		*ret_words = words.all;
+	return r;
+}
+
+void wti_config_words_free(char **words)
+{
+	for (size_t i = 0; words && words[i]; i++)
+		free(words[i]);
+	free(words);
 }

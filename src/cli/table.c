@@ -23,6 +23,7 @@ const struct wti_verb *const wti_verbs[] = {
 	&wti_verb_pack,
 	&wti_verb_diff,
 	&wti_verb_digits,
+	&wti_verb_rerun,
 	&wti_verb_golden,
 	&wti_verb_gate,
 	&wti_verb_model,

@@ -104,6 +104,7 @@ extern const struct wti_verb wti_verb_pack;
 extern const struct wti_verb wti_verb_python;
 extern const struct wti_verb wti_verb_record;
 extern const struct wti_verb wti_verb_report;
+extern const struct wti_verb wti_verb_rerun;
 extern const struct wti_verb wti_verb_sim;
 extern const struct wti_verb wti_verb_stat;
 extern const struct wti_verb wti_verb_tag;

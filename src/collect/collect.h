@@ -46,6 +46,7 @@ struct wti_record_options {
 	const char *preload;    /* a library for LD_PRELOAD, whatever else is there; or NULL */
 	const char *noise;      /* for run.json, "rr:24"; or NULL */
 	uint64_t noise_seed;
+	char *const *chosen;  /* options of the recording as words, for run.json; or NULL */
 	const char *settings; /* lines of key=value that agents may read; or NULL */
 	const char *entrance; /* folder in PYTHONPATH by which the Python agent comes in; or NULL */
 	const char *folder;   /* of the run; NULL: made under `base` */

@@ -168,6 +168,10 @@ static void describe_config(const struct wti_recorder *recorder, struct wti_json
 	}
 	number(json, "blobs_bytes_max", options->blobs_bytes_max);
 	text(json, "clock", recorder->clock.domain == WT_CLOCK_TSC ? "tsc" : "monotonic");
+	if (options->chosen) {
+		wti_json_key(json, "options");
+		wti_json_command(json, options->chosen);
+	}
 	wti_json_object_end(json);
 }
 

@@ -69,7 +69,7 @@ static void add_elements(struct wt_table *table, const char *name, const struct 
 
 static void show_elements(struct wti_compared_runs *runs, struct wt_result *result)
 {
-	const struct wti_first *first = wti_divergence_first(&runs->report);
+	const struct wti_first_difference *first = wti_divergence_first(&runs->report);
 	struct wt_table *table = wt_result_table(result, "elements", "elements that differ");
 
 	wt_table_column(table, "name", "value", WT_CELL_TEXT);

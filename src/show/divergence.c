@@ -44,7 +44,7 @@ static void add_same(struct wti_buf *out, const struct wti_divergence_report *re
 /* ---- Something does -------------------------------------------------------------------------- */
 
 static void add_headline(struct wti_buf *out, const struct wti_divergence_report *report,
-			 const struct wti_first *first, const struct wti_style *style)
+			 const struct wti_first_difference *first, const struct wti_style *style)
 {
 	wti_ink(out, style, WTI_INK_BOLD);
 	wti_textf(out, "the runs differ from %s%s", first->callee,
@@ -59,7 +59,7 @@ static void add_headline(struct wti_buf *out, const struct wti_divergence_report
 	wti_buf_text(out, ")\n");
 }
 
-static void add_place(struct wti_buf *out, const struct wti_first *first)
+static void add_place(struct wti_buf *out, const struct wti_first_difference *first)
 {
 	if (*first->file)
 		wti_textf(out, LABEL "%s:%u\n", "line", first->file, first->line);
@@ -72,7 +72,7 @@ static void add_place(struct wti_buf *out, const struct wti_first *first)
 	wti_buf_byte(out, '\n');
 }
 
-static void add_evidence(struct wti_buf *out, const struct wti_first *first)
+static void add_evidence(struct wti_buf *out, const struct wti_first_difference *first)
 {
 	bool proven = first->how == WTI_BEGINS_OUTPUT && first->in.compared && !first->in.unread &&
 		      !first->unread_before;
@@ -94,9 +94,6 @@ static void add_evidence(struct wti_buf *out, const struct wti_first *first)
 		wti_buf_text(out, " not read");
 	}
 	wti_buf_byte(out, '\n');
-	if (*first->generators)
-		wti_textf(out, LABEL "the state of the generators of %s differs here\n", "random",
-			  first->generators);
 }
 
 static void add_elements(struct wti_buf *out, const struct wti_elements *e)
@@ -145,8 +142,8 @@ static void add_apart(struct wti_buf *out, const struct wti_value_pair *pair)
 	}
 }
 
-static void add_values(struct wti_buf *out, const struct wti_first *first, const bool *has_elements,
-		       const struct wti_elements *elements)
+static void add_values(struct wti_buf *out, const struct wti_first_difference *first,
+		       const bool *has_elements, const struct wti_elements *elements)
 {
 	for (uint32_t i = 0; i < first->value_count; i++) {
 		const struct wti_value_pair *pair = &first->values[i];
@@ -174,7 +171,8 @@ static void add_around(struct wti_buf *out, const struct wti_divergence_report *
 	wti_textf(out, LABEL, "others");
 	add_count(out, same, "operation is the same", "operations are the same");
 	wti_buf_text(out, ", ");
-	add_count(out, inherited, "inherits a difference", "inherit a difference");
+	add_count(out, inherited, "operation or value inherits a difference",
+		  "operations and values inherit a difference");
 	if (further) {
 		wti_buf_text(out, ", ");
 		add_count(out, further, "has equal inputs and other outputs, too",
@@ -190,7 +188,7 @@ static void add_around(struct wti_buf *out, const struct wti_divergence_report *
 static void add_tracks(struct wti_buf *out, const struct wti_divergence_report *report)
 {
 	for (size_t i = 0; i < report->count; i++) {
-		const struct wti_first *first = &report->tracks[i].judgement.first;
+		const struct wti_first_difference *first = &report->tracks[i].judgement.first;
 
 		if (i == report->first || first->how == WTI_BEGINS_NOT)
 			continue;
@@ -207,7 +205,7 @@ void wti_show_divergence(struct wti_buf *out, const struct wti_divergence_report
 			 const bool *has_elements, const struct wti_elements *elements,
 			 const struct wti_style *style)
 {
-	const struct wti_first *first = wti_divergence_first(report);
+	const struct wti_first_difference *first = wti_divergence_first(report);
 
 	if (!first) {
 		add_same(out, report);
@@ -216,6 +214,9 @@ void wti_show_divergence(struct wti_buf *out, const struct wti_divergence_report
 	add_headline(out, report, first, style);
 	add_place(out, first);
 	add_evidence(out, first);
+	if (*report->tracks[report->first].judgement.generators)
+		wti_textf(out, LABEL "the states of these generators differ: %s\n", "random",
+			  report->tracks[report->first].judgement.generators);
 	add_values(out, first, has_elements, elements);
 	add_around(out, report);
 	add_tracks(out, report);

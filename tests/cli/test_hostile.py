@@ -71,7 +71,9 @@ CASES: dict[str, list[tuple[str, bool]]] = {
              ("suppress EVIL.json order-* --reason EVIL -o -", S), ("export EVIL.json --to traincheck -o -", False),
              ("EVIL EVIL", S), ("show EVIL", S), ("show imported.json", False)],
     "digits": [("RUN OTHER", False), ("RUN OTHER --json", S), ("RUN OTHER --compare --by tensor", S), ("RUN EVIL", S)],
-    "diff": [("RUN OTHER", S), ("RUN OTHER --json", S), ("RUN OTHER --all", S), ("RUN OTHER --raw", S), ("RUN EVIL", S)],
+    "diff": [("RUN OTHER", S), ("RUN OTHER --json", S), ("RUN OTHER --all", S), ("RUN OTHER --raw", S), ("RUN EVIL", S),
+             ("RUN OTHER --tensors", False), ("RUN OTHER --tensors --json", S)],
+    "rerun": [("RUN", S), ("EVIL", S), ("RUN --yes EVIL", S), ("RUN --json", S)],
     "golden": [("add EVIL RUN", S), ("check EVIL RUN", S), ("check EVIL OTHER", S), ("check EVIL OTHER --json", S),
                ("show EVIL", S), ("show EVIL --json", S), ("accept EVIL OTHER", S), ("add /dev/stdout.toml RUN", False),
                ("check EVIL.toml RUN", S), ("EVIL EVIL", S)],
@@ -95,7 +97,7 @@ CASES: dict[str, list[tuple[str, bool]]] = {
 }
 # Words that let a verb end soon, or run at all, while its options get hostile values.
 BASE = {"sim": ["-n", "10", "-o", "EVILbase"], "record": [], "infer": ["RUN"], "pack": ["show", "EVIL.json"],
-        "golden": ["show", "EVIL"], "diff": ["RUN", "OTHER"], "digits": ["RUN", "OTHER"], "import": ["traincheck", "EVIL.inv"], "model": ["verify", "other.model"], "dataset": ["inspect", "other.rows"], "python": ["path"]}
+        "golden": ["show", "EVIL"], "diff": ["RUN", "OTHER"], "digits": ["RUN", "OTHER"], "rerun": ["RUN"], "import": ["traincheck", "EVIL.inv"], "model": ["verify", "other.model"], "dataset": ["inspect", "other.rows"], "python": ["path"]}
 LINES_OF_THEIR_OWN = ("--csv", "csv")  # of CSV: newlines stand within quotes
 
 

@@ -59,6 +59,7 @@ OF_A_RUN = [
     text(f"infer {RUN} --partial -o out", out="jsonl"),
     text(f"check {RUN}"), json(f"check --all -i pack.json {RUN}"), text(f"check -i pack.json {RUN}"), text(f"check -i builtin {RUN}"),
     text(f"diff {RUN} {GOOD}"), json(f"diff {GOOD} {RUN}"), text(f"diff --raw {RUN} {GOOD}"), text(f"diff --all -U 5 {GOOD} {RUN}"),
+    text(f"diff --tensors {RUN} {GOOD}"), json(f"diff --tensors {GOOD} {RUN}"), text(f"rerun {RUN}"),
     text(f"digits {RUN} {GOOD}"), json(f"digits --compare {GOOD} {RUN}"), text(f"digits --by tensor {RUN} {RUN}"), csv(f"digits --by site {RUN} {RUN}"),
     text(f"golden check ./golden.toml {RUN}"), json(f"golden check ./golden.toml {RUN}"), text(f"golden add ./out {RUN}"),
     text(f"golden add ./out --times {RUN} {GOOD}"),

@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "base/text.h"
+#include "cli/config.h"
 #include "recording.h"
 
 extern char **environ;
@@ -239,6 +240,21 @@ void wti_recording_release(struct wti_prepared_recording *recording)
 {
 	for (size_t i = 0; recording->variables[i]; i++)
 		free(recording->variables[i]);
+	wti_config_words_free(recording->chosen);
+}
+
+/* How it was recorded, for whoever runs it again: not where to, and not what was printed. */
+static int keep_options(struct wti_prepared_recording *recording,
+			const struct wti_record_choice *options, struct wt_err *err)
+{
+	static const char *const but[] = {
+		"config", "write-config", "dry-run", "report",     "output",   "force",
+		"name",   "directory",    "quiet",   "json",       "check",    "on-finding",
+		"attach", "runs",         "jobs",    "until-bits", "no-build", NULL};
+	int r = wti_config_words(&wti_verb_record, options, but, &recording->chosen);
+
+	recording->options.chosen = r ? NULL : recording->chosen;
+	return r ? wti_err(err, r, "out of memory") : 0;
 }
 
 static bool names_output(const char *path)
@@ -267,6 +283,7 @@ int wti_recording_prepare(struct wti_prepared_recording *recording,
 		r = prepare_opencl(recording, options, err);
 	if (!r)
 		r = prepare_gpu(recording, options, err);
+	r = r ? r : keep_options(recording, options, err);
 	if (r)
 		return r;
 	record->additions = recording->plan.additions;

@@ -64,6 +64,7 @@ struct wti_prepared_recording {
 	char folder[PATH_MAX];
 	char report_path[PATH_MAX];
 	char preload[PATH_MAX];
+	char **chosen;      /* options that are not at their defaults, as words */
 	char *variables[8]; /* of the program, besides Python's; ends with NULL */
 };
 

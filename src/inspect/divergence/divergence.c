@@ -165,14 +165,14 @@ static void name_track(const struct place *place, struct wti_track_verdict *verd
 static int judge_pair(const struct wt_trace *a, const struct place *in_a, const struct wt_trace *b,
 		      const struct place *in_b, struct wti_judgement *ret, struct wt_err *err)
 {
-	struct wti_flow *mine = NULL, *other = NULL;
-	int r = wti_flow_open(a, in_a->stream, in_a->track, &mine, err);
+	struct wti_course *mine = NULL, *other = NULL;
+	int r = wti_course_open(a, in_a->stream, in_a->track, &mine, err);
 
-	r = r ? r : wti_flow_open(b, in_b->stream, in_b->track, &other, err);
-	if (!r && wti_judge_flows(mine, other, ret))
+	r = r ? r : wti_course_open(b, in_b->stream, in_b->track, &other, err);
+	if (!r && wti_judge_courses(mine, other, ret))
 		r = wti_err(err, WT_E_NOMEM, "out of memory");
-	wti_flow_free(mine);
-	wti_flow_free(other);
+	wti_course_free(mine);
+	wti_course_free(other);
 	return r;
 }
 
@@ -242,12 +242,12 @@ static int count_gaps(const struct wt_trace *trace, struct wti_divergence_report
 }
 
 /* Times of one run are comparable between its own tracks. */
-static bool is_earlier(const struct wti_first *x, const struct wti_first *y)
+static bool is_earlier(const struct wti_first_difference *x, const struct wti_first_difference *y)
 {
 	return x->time_ns < y->time_ns;
 }
 
-static const struct wti_first *first_of(const struct wti_track_verdict *track)
+static const struct wti_first_difference *first_of(const struct wti_track_verdict *track)
 {
 	const struct wti_judgement *j = &track->judgement;
 
@@ -259,7 +259,7 @@ static const struct wti_first *first_of(const struct wti_track_verdict *track)
 	return j->order.how != WTI_BEGINS_NOT ? &j->order : NULL;
 }
 
-const struct wti_first *wti_divergence_first(const struct wti_divergence_report *report)
+const struct wti_first_difference *wti_divergence_first(const struct wti_divergence_report *report)
 {
 	return report->first < report->count ? first_of(&report->tracks[report->first]) : NULL;
 }
@@ -273,8 +273,8 @@ static void sum_up(struct wti_divergence_report *report)
 	for (size_t i = 0; i < report->count; i++) {
 		const struct wti_track_verdict *track = &report->tracks[i];
 		const struct wti_judgement *j = &track->judgement;
-		const struct wti_first *first = first_of(track);
-		const struct wti_first *earliest = wti_divergence_first(report);
+		const struct wti_first_difference *first = first_of(track);
+		const struct wti_first_difference *earliest = wti_divergence_first(report);
 
 		report->compared += j->compared;
 		report->values_compared += j->values_compared;
@@ -283,6 +283,8 @@ static void sum_up(struct wti_divergence_report *report)
 		report->operations += j->a_count + j->b_count;
 		report->steps = j->last_step > report->steps ? j->last_step : report->steps;
 		is_whole &= track->in_a && track->in_b;
+		/* What was not read would show in the parameters, where these are compared. */
+		is_whole &= !j->unread || j->states;
 		/* A value that differs says more than another order of calls. */
 		if (first &&
 		    (!earliest ||

@@ -45,7 +45,7 @@ void wti_divergence_release(struct wti_divergence_report *report);
 void wti_divergence_show(const struct wti_divergence_report *report, struct wt_result *result);
 
 /* The earliest difference; NULL: there is none. */
-const struct wti_first *wti_divergence_first(const struct wti_divergence_report *report);
+const struct wti_first_difference *wti_divergence_first(const struct wti_divergence_report *report);
 const char *wti_beginning_words(enum wti_beginning how);
 
 #endif

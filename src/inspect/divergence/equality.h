@@ -3,7 +3,7 @@
 #ifndef WTI_DIVERGENCE_EQUALITY_H
 #define WTI_DIVERGENCE_EQUALITY_H
 
-#include "flow.h"
+#include "course.h"
 
 /* Of the inputs, or of the outputs, of two operations. */
 struct wti_equality {
@@ -14,9 +14,9 @@ struct wti_equality {
 	uint32_t first_a, first_b; /* places in their values of the first that differs */
 };
 
-/* An operation and the flow that its names are of. */
+/* An operation and the course that its names are of. */
 struct wti_computed_in {
-	const struct wti_flow *flow;
+	const struct wti_course *course;
 	const struct wti_computed *item;
 };
 

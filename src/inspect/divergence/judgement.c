@@ -15,11 +15,11 @@
 /* A call whose outcome is read later. */
 struct maker {
 	bool is_known;
-	struct wti_first seen;
+	struct wti_first_difference seen;
 };
 
 struct wti_judge_track {
-	const struct wti_flow *a, *b;
+	const struct wti_course *a, *b;
 	struct wti_judgement *judgement;
 	struct maker backward, step;
 	enum wt_action last; /* of the call that ended last */
@@ -27,7 +27,7 @@ struct wti_judge_track {
 	struct wti_generator_state generators[WTI_GENERATORS];
 	size_t generator_count;
 	/* Memory that nobody has written, the last such calls, by the hash of A's result. */
-	struct wti_first *pending;
+	struct wti_first_difference *pending;
 	size_t pending_count;
 	struct wti_map memory; /* hash: place in `pending` plus one */
 };
@@ -39,26 +39,10 @@ static void copy(char *out, size_t bytes, const char *text)
 
 /* ---- What is kept of an operation ------------------------------------------------------------ */
 
-static void describe_generators(const struct wti_judge_track *track, struct wti_first *first)
+static void describe(const struct wti_judge_track *track, const struct wti_course *course,
+		     const struct wti_computed *item, struct wti_first_difference *ret_first)
 {
-	size_t used = 0;
-
-	for (size_t i = 0; i < track->generator_count; i++) {
-		const struct wti_generator_state *state = &track->generators[i];
-		int bytes = state->differs && used < sizeof(first->generators)
-				    ? snprintf(first->generators + used,
-					       sizeof(first->generators) - used, "%s%s",
-					       used ? ", " : "", state->name)
-				    : 0;
-
-		used += bytes > 0 ? (size_t)bytes : 0;
-	}
-}
-
-static void describe(const struct wti_judge_track *track, const struct wti_flow *flow,
-		     const struct wti_computed *item, struct wti_first *ret_first)
-{
-	*ret_first = (struct wti_first){
+	*ret_first = (struct wti_first_difference){
 		.line = item->line,
 		.step = item->step,
 		.time_ns = item->time_ns,
@@ -68,25 +52,24 @@ static void describe(const struct wti_judge_track *track, const struct wti_flow 
 		.unpaired_before = track->judgement->a_count + track->judgement->b_count -
 				   2 * track->judgement->labels[WTI_PAIR_ALIGNED],
 	};
-	copy(ret_first->callee, sizeof(ret_first->callee), wti_flow_text(flow, item->callee));
-	copy(ret_first->path, sizeof(ret_first->path), wti_flow_text(flow, item->path));
-	copy(ret_first->object, sizeof(ret_first->object), wti_flow_text(flow, item->object));
-	copy(ret_first->file, sizeof(ret_first->file), wti_flow_text(flow, item->file));
-	copy(ret_first->stage, sizeof(ret_first->stage), wti_flow_text(flow, item->stage));
-	describe_generators(track, ret_first);
+	copy(ret_first->callee, sizeof(ret_first->callee), wti_course_text(course, item->callee));
+	copy(ret_first->path, sizeof(ret_first->path), wti_course_text(course, item->path));
+	copy(ret_first->object, sizeof(ret_first->object), wti_course_text(course, item->object));
+	copy(ret_first->file, sizeof(ret_first->file), wti_course_text(course, item->file));
+	copy(ret_first->stage, sizeof(ret_first->stage), wti_course_text(course, item->stage));
 }
 
-static void add_value(const struct wti_judge_track *track, struct wti_first *first,
+static void add_value(const struct wti_judge_track *track, struct wti_first_difference *first,
 		      const struct wti_value_row *a, const struct wti_value_row *b)
 {
 	struct wti_value_pair *pair;
-	const char *name = wti_flow_text(track->a, a->name);
+	const char *name = wti_course_text(track->a, a->name);
 
 	if (first->value_count >= WTI_FIRST_VALUES)
 		return;
 	pair = &first->values[first->value_count++];
 	*pair = (struct wti_value_pair){.a = *a, .b = *b, .same = wti_compare_values(a, b)};
-	copy(pair->shape, sizeof(pair->shape), wti_flow_text(track->a, a->digest.shape));
+	copy(pair->shape, sizeof(pair->shape), wti_course_text(track->a, a->digest.shape));
 	if (*name)
 		copy(pair->name, sizeof(pair->name), name);
 	else if (a->position >= 0)
@@ -95,7 +78,7 @@ static void add_value(const struct wti_judge_track *track, struct wti_first *fir
 		copy(pair->name, sizeof(pair->name), "result");
 }
 
-static void add_values(const struct wti_judge_track *track, struct wti_first *first,
+static void add_values(const struct wti_judge_track *track, struct wti_first_difference *first,
 		       const struct wti_computed *a, const struct wti_computed *b)
 {
 	for (unsigned side = 0; side < 2; side++) {
@@ -126,7 +109,7 @@ static bool gives_memory(const struct wti_judge_track *track, const struct wti_c
 {
 	static const char *const words[] = {"empty",     "empty_like",        "empty_strided",
 					    "new_empty", "new_empty_strided", "resize_"};
-	const char *callee = wti_flow_text(track->a, item->callee);
+	const char *callee = wti_course_text(track->a, item->callee);
 	const char *last = strrchr(callee, item->kind == WTI_COMPUTED_OPERATOR ? ':' : '.');
 
 	last = last ? last + 1 : callee;
@@ -140,7 +123,7 @@ static void keep_memory(struct wti_judge_track *track, const struct wti_computed
 			const struct wti_computed *b, const struct wti_equality *out)
 {
 	size_t place = track->pending_count % PENDING_MAX;
-	struct wti_first *first = &track->pending[place];
+	struct wti_first_difference *first = &track->pending[place];
 
 	describe(track, track->a, a, first);
 	first->how = WTI_BEGINS_MEMORY;
@@ -153,8 +136,8 @@ static void keep_memory(struct wti_judge_track *track, const struct wti_computed
 }
 
 /* The memory that an operation was given; NULL: none of it. */
-static const struct wti_first *memory_of(const struct wti_judge_track *track,
-					 const struct wti_value_row *value)
+static const struct wti_first_difference *memory_of(const struct wti_judge_track *track,
+						    const struct wti_value_row *value)
 {
 	uint64_t hash = value->type == WTI_VALUE_TENSOR ? value->digest.hash : value->bits;
 	uint64_t place = hash ? wti_map_get(&track->memory, hash) : 0;
@@ -175,7 +158,27 @@ static void take_generator(struct wti_judge_track *track, const char *name, bool
 	if (i == track->generator_count)
 		copy(track->generators[track->generator_count++].name,
 		     sizeof(track->generators[i].name), name);
-	track->generators[i].differs = differs;
+	track->generators[i].times++;
+	track->generators[i].differs |= differs;
+}
+
+/* One that nobody seeded and nobody uses differs in every run, and does not matter. */
+static void name_generators(const struct wti_judge_track *track)
+{
+	struct wti_judgement *judgement = track->judgement;
+	size_t used = 0;
+
+	for (size_t i = 0; i < track->generator_count; i++) {
+		const struct wti_generator_state *state = &track->generators[i];
+		int bytes =
+			state->differs && state->times > 1 && used < sizeof(judgement->generators)
+				? snprintf(judgement->generators + used,
+					   sizeof(judgement->generators) - used, "%s%s",
+					   used ? ", " : "", state->name)
+				: 0;
+
+		used += bytes > 0 ? (size_t)bytes : 0;
+	}
 }
 
 static bool ends_with(const char *text, const char *end)
@@ -194,12 +197,12 @@ static const struct maker *maker_of(const struct wti_judge_track *track, const c
 	return track->step.is_known && track->last == WT_ACTION_STEP ? &track->step : NULL;
 }
 
-static void begin_with_value(struct wti_judge_track *track, struct wti_first *first,
+static void begin_with_value(struct wti_judge_track *track, struct wti_first_difference *first,
 			     const struct wti_computed *a, const struct wti_computed *b,
 			     const struct wti_equality *out)
 {
-	const char *name = wti_flow_text(track->a, a->callee);
-	const struct wti_first *memory = memory_of(track, &a->values[0]);
+	const char *name = wti_course_text(track->a, a->callee);
+	const struct wti_first_difference *memory = memory_of(track, &a->values[0]);
 	const struct maker *maker = maker_of(track, name);
 
 	if (memory)
@@ -211,7 +214,6 @@ static void begin_with_value(struct wti_judge_track *track, struct wti_first *fi
 	first->how = memory ? WTI_BEGINS_MEMORY : maker ? WTI_BEGINS_STATE : WTI_BEGINS_UNSEEN;
 	first->out = *out;
 	first->unread_before = track->judgement->unread;
-	describe_generators(track, first);
 	copy(first->value, sizeof(first->value), name);
 	add_values(track, first, a, b);
 	if (first->value_count)
@@ -228,11 +230,12 @@ static void take_value(struct wti_judge_track *track, const struct wti_computed 
 	bool is_report = a->values[0].type == WT_VALUE_TYPE_FLOAT && !a->depth;
 
 	if (a->is_random) {
-		take_generator(track, wti_flow_text(track->a, a->callee) + strlen("random."),
+		take_generator(track, wti_course_text(track->a, a->callee) + strlen("random."),
 			       out.different);
 		return;
 	}
 	judgement->values_compared += out.compared;
+	judgement->states += a->values[0].type == WT_VALUE_TYPE_HASH;
 	judgement->unread += out.unread;
 	if (!out.different)
 		return;
@@ -274,13 +277,13 @@ static void begin(struct wti_judge_track *track, const struct wti_computed *a,
 		  const struct wti_computed *b, const struct wti_equality *in,
 		  const struct wti_equality *out)
 {
-	struct wti_first *first = &track->judgement->first;
-	const struct wti_first *memory =
+	struct wti_first_difference *first = &track->judgement->first;
+	const struct wti_first_difference *memory =
 		in->different ? memory_of(track, &a->values[in->first_a]) : NULL;
 
 	if (memory) {
 		*first = *memory;
-		copy(first->value, sizeof(first->value), wti_flow_text(track->a, a->callee));
+		copy(first->value, sizeof(first->value), wti_course_text(track->a, a->callee));
 		return;
 	}
 	describe(track, track->a, a, first);
@@ -323,14 +326,14 @@ static void judge(struct wti_judge_track *track, const struct wti_computed *a,
 		keep(track, &track->step, a, b, &in);
 }
 
-static void take_lone(struct wti_judge_track *track, const struct wti_flow *flow,
+static void take_lone(struct wti_judge_track *track, const struct wti_course *course,
 		      const struct wti_computed *item)
 {
-	struct wti_first *order = &track->judgement->order;
+	struct wti_first_difference *order = &track->judgement->order;
 
 	if (order->how != WTI_BEGINS_NOT)
 		return;
-	describe(track, flow, item, order);
+	describe(track, course, item, order);
 	order->how = WTI_BEGINS_ORDER;
 }
 
@@ -363,7 +366,8 @@ static int take(void *self, const struct wti_computed *a, const struct wti_compu
 	return 0;
 }
 
-int wti_judge_flows(struct wti_flow *a, struct wti_flow *b, struct wti_judgement *ret_judgement)
+int wti_judge_courses(struct wti_course *a, struct wti_course *b,
+		      struct wti_judgement *ret_judgement)
 {
 	struct wti_judge_track *track = calloc(1, sizeof(*track));
 	const struct wti_pairing_how how = {track, take};
@@ -379,7 +383,9 @@ int wti_judge_flows(struct wti_flow *a, struct wti_flow *b, struct wti_judgement
 		wti_map_init(&track->memory, HASHES_MAX);
 	}
 	if (track && track->inside && track->pending)
-		r = wti_pair_flows(a, b, &how);
+		r = wti_pair_courses(a, b, &how);
+	if (!r)
+		name_generators(track);
 	if (track) {
 		free(track->inside);
 		free(track->pending);

@@ -40,8 +40,8 @@ struct wti_value_pair {
 	enum wti_same same;
 };
 
-/* Texts are copies: they are kept beyond the flows. */
-struct wti_first {
+/* Texts are copies: they are kept beyond the courses. */
+struct wti_first_difference {
 	enum wti_beginning how;
 	char callee[128], path[512], object[128], file[512], stage[32];
 	char value[192]; /* of a state: which; of memory: what is computed from it */
@@ -54,28 +54,31 @@ struct wti_first {
 	uint32_t value_count;
 	/* What was not seen before it. */
 	uint64_t unread_before, unpaired_before;
-	char generators[128]; /* random generators whose states differ, as far as they were read */
 };
 
 struct wti_generator_state {
 	char name[48];
+	uint64_t times; /* that it was read, each time with another state */
 	bool differs;
 };
 
 struct wti_judgement {
-	struct wti_first first;           /* of all differences of values */
-	struct wti_first order;           /* of operations that only one run has */
-	struct wti_first report;          /* of values that are only reported: counters */
-	uint64_t labels[WTI_PAIR_LABELS]; /* operations of A, extra and split ones of B */
-	uint64_t a_count, b_count;        /* operations, values aside */
+	struct wti_first_difference first;  /* of all differences of values */
+	struct wti_first_difference order;  /* of operations that only one run has */
+	struct wti_first_difference report; /* of values that are only reported: counters */
+	uint64_t labels[WTI_PAIR_LABELS];   /* operations of A, extra and split ones of B */
+	uint64_t a_count, b_count;          /* operations, values aside */
 	uint64_t compared, same, inherited, unread, further, reports;
 	uint64_t overwritten;     /* inputs differ, and outputs do not */
 	uint64_t values_compared; /* inputs, outputs, states */
+	uint64_t states;          /* parameters and gradients among them, by hash */
 	int64_t last_step;        /* that both have begun */
+	char generators[128];     /* random generators that are used and whose states differ */
 };
 
 struct wti_judge_track;
 
-int wti_judge_flows(struct wti_flow *a, struct wti_flow *b, struct wti_judgement *ret_judgement);
+int wti_judge_courses(struct wti_course *a, struct wti_course *b,
+		      struct wti_judgement *ret_judgement);
 
 #endif

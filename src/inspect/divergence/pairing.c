@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Windows of two flows, aligned: see pairing.h. */
+/* Windows of two courses, aligned: see pairing.h. */
 #include "pairing.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #define NONE UINT32_MAX
 
 struct window {
-	struct wti_flow *flow;
+	struct wti_course *course;
 	size_t count;
 	uint32_t *partner; /* of each item: its place in the other window, or NONE */
 	uint8_t *label;    /* enum wti_pairing_label */
@@ -43,7 +43,7 @@ uint64_t wti_computed_result(const struct wti_computed *item)
 
 static uint64_t token_at(const struct window *w, size_t i, enum wti_likeness level)
 {
-	return wti_flow_at(w->flow, i)->tokens[level];
+	return wti_course_at(w->course, i)->tokens[level];
 }
 
 /* ---- Aligning -------------------------------------------------------------------------------- */
@@ -94,7 +94,7 @@ static void find_reordered(struct job *job)
 {
 	struct wti_map places; /* token: place in b, plus one */
 
-	wti_map_init(&places, 2 * WTI_FLOW_WINDOW);
+	wti_map_init(&places, 2 * WTI_COURSE_WINDOW);
 	for (size_t i = job->b_cut; i-- > 0;)
 		if (job->b.partner[i] == NONE)
 			wti_map_put(&places, token_at(&job->b, i, WTI_LIKE_SHAPES), i + 1);
@@ -124,9 +124,9 @@ static size_t gap_end(const struct window *w, size_t from)
 
 static bool same_result(const struct job *job, size_t a_end, size_t b_end)
 {
-	uint64_t a = wti_computed_result(wti_flow_at(job->a.flow, a_end - 1));
+	uint64_t a = wti_computed_result(wti_course_at(job->a.course, a_end - 1));
 
-	return a && a == wti_computed_result(wti_flow_at(job->b.flow, b_end - 1));
+	return a && a == wti_computed_result(wti_course_at(job->b.course, b_end - 1));
 }
 
 static void label_gap(struct window *w, size_t from, size_t to, enum wti_pairing_label label)
@@ -161,7 +161,7 @@ static void label_gaps(struct job *job)
 static void find_cut(struct job *job)
 {
 	size_t a = job->a.count;
-	bool is_end = job->a.count < WTI_FLOW_WINDOW && job->b.count < WTI_FLOW_WINDOW;
+	bool is_end = job->a.count < WTI_COURSE_WINDOW && job->b.count < WTI_COURSE_WINDOW;
 
 	while (!is_end && a > 0 && !is_aligned(&job->a, a - 1))
 		a--;
@@ -182,7 +182,7 @@ static int hand_over_b(struct job *job, size_t *from, size_t to)
 
 	for (; *from < to && !r; ++*from)
 		if (job->b.partner[*from] == NONE)
-			r = hand_over(job, NULL, wti_flow_at(job->b.flow, *from),
+			r = hand_over(job, NULL, wti_course_at(job->b.course, *from),
 				      job->b.label[*from]);
 	return r;
 }
@@ -200,19 +200,19 @@ static int hand_over_all(struct job *job)
 			b = partner + 1;
 		}
 		r = r ? r
-		      : hand_over(job, wti_flow_at(job->a.flow, a),
-				  partner == NONE ? NULL : wti_flow_at(job->b.flow, partner),
+		      : hand_over(job, wti_course_at(job->a.course, a),
+				  partner == NONE ? NULL : wti_course_at(job->b.course, partner),
 				  job->a.label[a]);
 	}
 	return r ? r : hand_over_b(job, &b, job->b_cut);
 }
 
-static int window_init(struct window *w, struct wti_flow *flow)
+static int window_init(struct window *w, struct wti_course *course)
 {
-	int r = wti_flow_fill(flow, WTI_FLOW_WINDOW);
+	int r = wti_course_fill(course, WTI_COURSE_WINDOW);
 
-	w->flow = flow;
-	w->count = wti_flow_count(flow);
+	w->course = course;
+	w->count = wti_course_count(course);
 	w->partner = malloc(sizeof(*w->partner) * (w->count + 1));
 	w->label = calloc(w->count + 1, sizeof(*w->label));
 	w->tokens = malloc(sizeof(*w->tokens) * (w->count + 1));
@@ -229,7 +229,8 @@ static void window_release(struct window *w)
 	free(w->tokens);
 }
 
-static int take_window(struct wti_flow *a, struct wti_flow *b, const struct wti_pairing_how *how)
+static int take_window(struct wti_course *a, struct wti_course *b,
+		       const struct wti_pairing_how *how)
 {
 	struct job job = {.how = how};
 	int r = window_init(&job.a, a), other = window_init(&job.b, b);
@@ -241,37 +242,38 @@ static int take_window(struct wti_flow *a, struct wti_flow *b, const struct wti_
 		find_reordered(&job);
 		label_gaps(&job);
 		r = job.failed ? job.failed : hand_over_all(&job);
-		wti_flow_drop(a, job.a_cut);
-		wti_flow_drop(b, job.b_cut);
+		wti_course_drop(a, job.a_cut);
+		wti_course_drop(b, job.b_cut);
 	}
 	window_release(&job.a);
 	window_release(&job.b);
 	return r;
 }
 
-static bool heads_agree(const struct wti_flow *a, const struct wti_flow *b)
+static bool heads_agree(const struct wti_course *a, const struct wti_course *b)
 {
-	return wti_flow_count(a) && wti_flow_count(b) &&
-	       wti_flow_at(a, 0)->tokens[WTI_LIKE_SHAPES] ==
-		       wti_flow_at(b, 0)->tokens[WTI_LIKE_SHAPES];
+	return wti_course_count(a) && wti_course_count(b) &&
+	       wti_course_at(a, 0)->tokens[WTI_LIKE_SHAPES] ==
+		       wti_course_at(b, 0)->tokens[WTI_LIKE_SHAPES];
 }
 
-int wti_pair_flows(struct wti_flow *a, struct wti_flow *b, const struct wti_pairing_how *how)
+int wti_pair_courses(struct wti_course *a, struct wti_course *b, const struct wti_pairing_how *how)
 {
 	int r = 0;
 
 	while (!r) {
-		r = wti_flow_fill(a, 1);
-		r = r ? r : wti_flow_fill(b, 1);
-		if (r || (!wti_flow_count(a) && !wti_flow_count(b)))
+		r = wti_course_fill(a, 1);
+		r = r ? r : wti_course_fill(b, 1);
+		if (r || (!wti_course_count(a) && !wti_course_count(b)))
 			break;
 		if (!heads_agree(a, b)) {
 			r = take_window(a, b, how);
 			continue;
 		}
-		r = how->taker(how->self, wti_flow_at(a, 0), wti_flow_at(b, 0), WTI_PAIR_ALIGNED);
-		wti_flow_drop(a, 1);
-		wti_flow_drop(b, 1);
+		r = how->taker(how->self, wti_course_at(a, 0), wti_course_at(b, 0),
+			       WTI_PAIR_ALIGNED);
+		wti_course_drop(a, 1);
+		wti_course_drop(b, 1);
 	}
 	return r;
 }

@@ -9,7 +9,7 @@
 #ifndef WTI_DIVERGENCE_PAIRING_H
 #define WTI_DIVERGENCE_PAIRING_H
 
-#include "flow.h"
+#include "course.h"
 
 enum wti_pairing_label {
 	WTI_PAIR_ALIGNED,
@@ -29,7 +29,7 @@ struct wti_pairing_how {
 		     enum wti_pairing_label label);
 };
 
-int wti_pair_flows(struct wti_flow *a, struct wti_flow *b, const struct wti_pairing_how *how);
+int wti_pair_courses(struct wti_course *a, struct wti_course *b, const struct wti_pairing_how *how);
 
 /* All that came out, as one number; 0: nothing, or something was not read. */
 uint64_t wti_computed_result(const struct wti_computed *item);

@@ -27,7 +27,7 @@ const char *wti_beginning_words(enum wti_beginning how)
 }
 
 /* How strongly it was observed. */
-static const char *evidence_of(const struct wti_first *first)
+static const char *evidence_of(const struct wti_first_difference *first)
 {
 	if (first->how == WTI_BEGINS_OUTPUT && !first->in.unread && !first->unread_before &&
 	    first->in.compared)
@@ -52,7 +52,8 @@ static void add_step(struct wt_table *table, int64_t step)
 
 /* ---- The earliest of each track -------------------------------------------------------------- */
 
-static void add_first(struct wt_table *table, const char *label, const struct wti_first *first)
+static void add_first(struct wt_table *table, const char *label,
+		      const struct wti_first_difference *first)
 {
 	wt_table_row(table);
 	add_text(table, label);
@@ -66,7 +67,6 @@ static void add_first(struct wt_table *table, const char *label, const struct wt
 	add_text(table, first->value);
 	add_text(table, evidence_of(first));
 	wt_table_count(table, first->unread_before);
-	add_text(table, first->generators);
 }
 
 static void show_firsts(const struct wti_divergence_report *report, struct wt_result *result)
@@ -85,7 +85,6 @@ static void show_firsts(const struct wti_divergence_report *report, struct wt_re
 	wt_table_column(table, "value", "value", WT_CELL_TEXT);
 	wt_table_column(table, "evidence", "evidence", WT_CELL_TEXT);
 	wt_table_column(table, "unread_before", "not read before", WT_CELL_COUNT);
-	wt_table_column(table, "generators", "random states that differ", WT_CELL_TEXT);
 	for (size_t i = 0; i < report->count; i++) {
 		const struct wti_judgement *j = &report->tracks[i].judgement;
 		const char *label = report->tracks[i].label;
@@ -94,7 +93,7 @@ static void show_firsts(const struct wti_divergence_report *report, struct wt_re
 			add_first(table, label, &j->first);
 		if (j->order.how != WTI_BEGINS_NOT)
 			add_first(table, label, &j->order);
-		if (j->report.how != WTI_BEGINS_NOT)
+		if (j->report.how != WTI_BEGINS_NOT && !j->compared)
 			add_first(table, label, &j->report);
 	}
 }
@@ -133,7 +132,7 @@ static const char *dtype_of(const struct wti_value_row *value)
 	return field->enum_names[value->digest.dtype];
 }
 
-static void show_values(const struct wti_first *first, struct wt_result *result)
+static void show_values(const struct wti_first_difference *first, struct wt_result *result)
 {
 	static const char *const words[] = {"equal", "differs", "not read"};
 	struct wt_table *table =
@@ -179,6 +178,7 @@ static void show_alignment(const struct wti_divergence_report *report, struct wt
 	wt_table_column(table, "inherited", "inherited", WT_CELL_COUNT);
 	wt_table_column(table, "further", "further origins", WT_CELL_COUNT);
 	wt_table_column(table, "unread", "not read", WT_CELL_COUNT);
+	wt_table_column(table, "generators", "random states that differ", WT_CELL_TEXT);
 	for (size_t i = 0; i < report->count; i++) {
 		const struct wti_judgement *j = &report->tracks[i].judgement;
 
@@ -194,6 +194,7 @@ static void show_alignment(const struct wti_divergence_report *report, struct wt
 		wt_table_count(table, j->inherited);
 		wt_table_count(table, j->further);
 		wt_table_count(table, j->unread);
+		add_text(table, j->generators);
 	}
 }
 
@@ -226,7 +227,7 @@ static void note_gaps(const struct wti_divergence_report *report, struct wt_resu
 			wt_result_note(result, "%s is only in the %s run", track->label,
 				       track->in_a ? "first" : "second");
 	}
-	if (reports)
+	if (reports && report->verdict != WTI_REPEAT_DIFFERENT)
 		wt_result_note(result,
 			       "%" PRIu64
 			       " values that are only reported differ (counters): nothing "
@@ -237,7 +238,7 @@ static void note_gaps(const struct wti_divergence_report *report, struct wt_resu
 void wti_divergence_show(const struct wti_divergence_report *report, struct wt_result *result)
 {
 	static const char *const words[] = {"not_measured", "identical", "different"};
-	const struct wti_first *first = wti_divergence_first(report);
+	const struct wti_first_difference *first = wti_divergence_first(report);
 
 	show_firsts(report, result);
 	if (first)

@@ -7,12 +7,12 @@
  * What corresponds in another run is found by tokens, which are made from texts: numbers of names
  * are a run's own.
  */
-#ifndef WTI_DIVERGENCE_FLOW_H
-#define WTI_DIVERGENCE_FLOW_H
+#ifndef WTI_DIVERGENCE_COURSE_H
+#define WTI_DIVERGENCE_COURSE_H
 
 #include "inspect/training/calls.h"
 
-#define WTI_FLOW_WINDOW 4096u /* that are kept at most */
+#define WTI_COURSE_WINDOW 4096u /* that are kept at most */
 
 enum wti_computed_kind {
 	WTI_COMPUTED_CALL,
@@ -31,7 +31,7 @@ enum wti_likeness {
 
 struct wti_computed {
 	enum wti_computed_kind kind;
-	uint32_t callee, object, path, stage; /* symbols of the flow */
+	uint32_t callee, object, path, stage; /* symbols of the course */
 	uint32_t file, line;                  /* the program's own, where there is one */
 	enum wt_action action;
 	uint32_t depth;
@@ -45,19 +45,19 @@ struct wti_computed {
 	uint32_t value_count;
 };
 
-struct wti_flow;
+struct wti_course;
 
 /* The track of that number in the stream of that number. */
-int wti_flow_open(const struct wt_trace *trace, size_t stream, uint32_t track,
-		  struct wti_flow **ret_flow, struct wt_err *err);
-void wti_flow_free(struct wti_flow *flow);
+int wti_course_open(const struct wt_trace *trace, size_t stream, uint32_t track,
+		    struct wti_course **ret_flow, struct wt_err *err);
+void wti_course_free(struct wti_course *course);
 /* Reads until the window has `wanted` of them, or the track ends. */
-int wti_flow_fill(struct wti_flow *flow, size_t wanted);
-size_t wti_flow_count(const struct wti_flow *flow);
-struct wti_computed *wti_flow_at(const struct wti_flow *flow, size_t index);
-void wti_flow_drop(struct wti_flow *flow, size_t count);
-const char *wti_flow_text(const struct wti_flow *flow, uint32_t symbol);
+int wti_course_fill(struct wti_course *course, size_t wanted);
+size_t wti_course_count(const struct wti_course *course);
+struct wti_computed *wti_course_at(const struct wti_course *course, size_t index);
+void wti_course_drop(struct wti_course *course, size_t count);
+const char *wti_course_text(const struct wti_course *course, uint32_t symbol);
 /* Calls that never ended, and values that no call was open for. */
-uint64_t wti_flow_unended(const struct wti_flow *flow);
+uint64_t wti_course_unended(const struct wti_course *course);
 
 #endif

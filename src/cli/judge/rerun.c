@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The verb `rerun`: runs a recorded program again and compares, operation by operation. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/text.h"
+#include "collect/environment.h"
+#include "cli/front.h"
+#include "cli/report.h"
+#include "cli/verb.h"
+#include "runs/rerun.h"
+#include "show/divergence.h"
+#include "again.h"
+#include "tensors.h"
+
+#define TIMES_MAX 1000u
+
+extern char **environ;
+
+struct rerun_options {
+	bool json;
+	const char *yes;
+	uint64_t times;
+	const char *folder;
+};
+
+static const struct rerun_options defaults = {.times = 1};
+
+/* What one rerun gave. */
+struct
+try {
+	enum wti_repeat verdict;
+	int64_t steps;
+	int status; /* of the program */
+	uint32_t line;
+	char callee[128], file[512], folder[PATH_MAX];
+};
+
+/* What all of them gave. */
+struct rerun {
+	const struct rerun_options *options;
+	struct wti_rerun_plan plan;
+	struct wt_result result;
+	struct try *tries;
+	size_t try_count;
+	struct wti_compared_runs *shown; /* the first that differs, otherwise the last */
+	uint64_t identical, different, unmeasured;
+	int64_t steps; /* that all of them have */
+	enum wti_grade grade;
+};
+
+/* ---- Consent --------------------------------------------------------------------------------- */
+
+static bool ask(void)
+{
+	char answer[16];
+
+	if (!isatty(STDIN_FILENO))
+		return false;
+	wti_warn("run it? [y/N]");
+	return fgets(answer, sizeof(answer), stdin) && (*answer == 'y' || *answer == 'Y');
+}
+
+/* Nothing of a run folder is executed that nobody has seen: the line has all of it. */
+static int consent(const struct rerun *rerun, struct wt_err *err)
+{
+	const char *yes = rerun->options->yes;
+
+	if (yes && !strcmp(yes, rerun->plan.line))
+		return 0;
+	wti_warn("in '%s' this would be run: %s", rerun->plan.run.directory, rerun->plan.line);
+	if (!yes && ask())
+		return 0;
+	return wti_err(err, WT_E_ARG,
+		       yes ? "nothing was run: '--yes' names another command than the run has"
+			   : "nothing was run: look at the command, then repeat with --yes and the "
+			     "command as it is printed, in quotes");
+}
+
+/* ---- One try --------------------------------------------------------------------------------- */
+
+static void add_try(struct rerun *rerun, const struct wti_compared_runs *runs, const char *folder,
+		    int status)
+{
+	const struct wti_first_difference *first = wti_divergence_first(&runs->report);
+	struct try *one = &rerun->tries[rerun->try_count++];
+
+	*one = (struct try){.verdict = runs->report.verdict,
+			    .steps = runs->report.steps,
+			    .status = status,
+			    .line = first ? first->line : 0};
+	snprintf(one->callee, sizeof(one->callee), "%s", first ? first->callee : "");
+	snprintf(one->file, sizeof(one->file), "%s", first ? first->file : "");
+	snprintf(one->folder, sizeof(one->folder), "%s", folder);
+}
+
+static void take_verdict(struct rerun *rerun, const struct wti_compared_runs *runs,
+			 const char *folder)
+{
+	enum wti_grade grade = wti_grade_identical(rerun->plan.run.path, folder);
+
+	rerun->identical += runs->report.verdict == WTI_REPEAT_IDENTICAL;
+	rerun->different += runs->report.verdict == WTI_REPEAT_DIFFERENT;
+	rerun->unmeasured += runs->report.verdict == WTI_REPEAT_NOT_MEASURED;
+	if (rerun->steps < 0 || runs->report.steps < rerun->steps)
+		rerun->steps = runs->report.steps;
+	rerun->grade = rerun->different || rerun->unmeasured ? WTI_GRADE_R0 : grade;
+}
+
+/* The first that differs is kept to be shown; until then the last one. */
+static void keep(struct rerun *rerun, struct wti_compared_runs *runs, struct wt_result *result)
+{
+	if (rerun->shown && rerun->shown->report.verdict == WTI_REPEAT_DIFFERENT) {
+		wti_compared_runs_close(runs);
+		free(runs);
+		wt_result_release(result);
+		return;
+	}
+	if (rerun->shown) {
+		wti_compared_runs_close(rerun->shown);
+		free(rerun->shown);
+	}
+	rerun->shown = runs;
+	wt_result_release(&rerun->result);
+	rerun->result = *result;
+}
+
+static int try_once(struct rerun *rerun, const struct wti_front *front, struct wt_err *err)
+{
+	struct wti_again again = {.plan = &rerun->plan};
+	struct wti_compared_runs *runs = calloc(1, sizeof(*runs));
+	const char *words[2] = {rerun->plan.run.path, again.folder};
+	const char *base = rerun->options->folder ? rerun->options->folder : rerun->plan.run.path;
+	struct wt_result result;
+	int r = runs ? wti_again_folder(base, again.folder, err)
+		     : wti_err(err, WT_E_NOMEM, "out of memory");
+	int status = r ? r : wti_again_record(&again, err);
+
+	wt_result_init(&result, "rerun");
+	r = status < 0 ? status : wti_compare_tensors(front, words, runs, &result, err);
+	if (r) {
+		free(runs);
+		wt_result_release(&result);
+		return r;
+	}
+	take_verdict(rerun, runs, again.folder);
+	add_try(rerun, runs, again.folder, status);
+	keep(rerun, runs, &result);
+	return 0;
+}
+
+/* ---- All of them ----------------------------------------------------------------------------- */
+
+static void add_text(struct wt_table *table, const char *text)
+{
+	wt_table_text(table, text, strlen(text));
+}
+
+static struct wt_table *show_tries(struct rerun *rerun)
+{
+	static const char *const words[] = {"not measured", "bit-identical", "different"};
+	struct wt_table *table = wt_result_table(&rerun->result, "tries", "reruns");
+
+	wt_table_column(table, "try", "rerun", WT_CELL_ID);
+	wt_table_column(table, "verdict", "verdict", WT_CELL_TEXT);
+	wt_table_column(table, "steps", "steps", WT_CELL_NUMBER);
+	wt_table_column(table, "operation", "first operation", WT_CELL_TEXT);
+	wt_table_column(table, "file", "file", WT_CELL_TEXT);
+	wt_table_column(table, "line", "line", WT_CELL_ID);
+	wt_table_column(table, "status", "exit status", WT_CELL_ID);
+	wt_table_column(table, "folder", "recorded in", WT_CELL_TEXT);
+	for (size_t i = 0; i < rerun->try_count; i++) {
+		const struct try *one = &rerun->tries[i];
+
+		wt_table_row(table);
+		wt_table_count(table, i + 1);
+		add_text(table, words[one->verdict]);
+		wt_table_number(table, (double)one->steps);
+		add_text(table, one->callee);
+		add_text(table, one->file);
+		wt_table_count(table, one->line);
+		wt_table_count(table, (uint64_t)one->status);
+		add_text(table, one->folder);
+	}
+	return table;
+}
+
+static void print_end(const struct rerun *rerun, struct wti_buf *out)
+{
+	uint64_t all = rerun->identical + rerun->different + rerun->unmeasured;
+
+	wti_textf(out, "grade %s: %s", wti_grade_name(rerun->grade), wti_grade_words(rerun->grade));
+	if (all > 1)
+		wti_textf(out, "; %llu of %llu reruns bit-identical",
+			  (unsigned long long)rerun->identical, (unsigned long long)all);
+	wti_buf_byte(out, '\n');
+}
+
+static int code_of(const struct rerun *rerun)
+{
+	return rerun->different    ? WTI_EXIT_FINDINGS
+	       : rerun->unmeasured ? WTI_EXIT_TRACE
+				   : WTI_EXIT_CLEAN;
+}
+
+static int print(struct rerun *rerun)
+{
+	const struct rerun_options *options = rerun->options;
+	struct wti_style style = wti_style_stdout();
+	struct wt_table *tries = show_tries(rerun);
+	struct wti_buf out;
+	bool ok;
+
+	wt_result_fact_text(&rerun->result, "grade", "grade", wti_grade_name(rerun->grade));
+	wt_result_fact_count(&rerun->result, "identical", "", WT_CELL_COUNT, rerun->identical);
+	wt_result_fact_count(&rerun->result, "times", "", WT_CELL_COUNT, options->times);
+	if (options->json)
+		return wti_report_result(&rerun->result, true, code_of(rerun));
+	wti_buf_init(&out, 1u << 26);
+	wti_show_divergence(&out, &rerun->shown->report, rerun->shown->has_elements,
+			    rerun->shown->elements, &style);
+	if (options->times > 1)
+		wti_show_table(&out, tries, &style);
+	print_end(rerun, &out);
+	ok = wti_print_lines(&out, style.width);
+	wti_buf_release(&out);
+	wti_report_notes(&rerun->result);
+	return ok ? code_of(rerun) : WTI_EXIT_ENVIRONMENT;
+}
+
+static int run_all(struct rerun *rerun, const char *word, struct wt_err *err)
+{
+	struct wti_progress progress;
+	struct wti_front front = wti_front_here(&progress);
+	int r = wti_rerun_plan(&front, word, environ, wti_environment_allows, &rerun->plan,
+			       &rerun->result, err);
+
+	r = r ? r : consent(rerun, err);
+	rerun->tries = calloc(rerun->options->times, sizeof(*rerun->tries));
+	if (!r && !rerun->tries)
+		r = wti_err(err, WT_E_NOMEM, "out of memory");
+	for (uint64_t i = 0; i < rerun->options->times && !r; i++)
+		r = try_once(rerun, &front, err);
+	return r;
+}
+
+static int run(const void *opaque, char **arguments, size_t count)
+{
+	struct rerun rerun = {.options = opaque, .steps = -1};
+	struct wt_err err = {.offset = -1};
+	int code;
+
+	(void)count;
+	wt_result_init(&rerun.result, "rerun");
+	if (!rerun.options->times || rerun.options->times > TIMES_MAX) {
+		wti_err(&err, WT_E_ARG, "give '--times' a number from 1 to %u", TIMES_MAX);
+		code = wti_report_error("rerun", rerun.options->json, &err);
+	} else if (run_all(&rerun, arguments[0], &err)) {
+		code = wti_report_error("rerun", rerun.options->json, &err);
+	} else {
+		code = print(&rerun);
+	}
+	if (rerun.shown)
+		wti_compared_runs_close(rerun.shown);
+	free(rerun.shown);
+	wti_rerun_plan_release(&rerun.plan);
+	free(rerun.tries);
+	wt_result_release(&rerun.result);
+	return code;
+}
+
+static const struct wti_option options[] = {
+	{"yes", 0, WTI_OPT_TEXT, "COMMAND", NULL,
+	 "run this command, if it is the one that the run has: as rerun prints it without --yes",
+	 offsetof(struct rerun_options, yes)},
+	{"times", 0, WTI_OPT_COUNT, "K", NULL, "run it again K times; default 1",
+	 offsetof(struct rerun_options, times)},
+	{"output", 'o', WTI_OPT_TEXT, "BASE", NULL,
+	 "record into BASE.rerun-1, BASE.rerun-2 ...; default: beside the run",
+	 offsetof(struct rerun_options, folder)},
+	WTI_OPTION_JSON(struct rerun_options, json),
+	WTI_OPTIONS_END,
+};
+
+const struct wti_verb wti_verb_rerun = {
+	.name = "rerun",
+	.arguments = "RUN",
+	.summary = "run a recorded program again and find the first operation that differs",
+	.description =
+		"Runs the command of a run again, in the same folder, with the same variables of "
+		"the environment as far as they are recorded, and records it as the run was "
+		"recorded. Then compares operation by operation: bit-identical for so many steps, "
+		"or the first operation whose inputs were equal and whose outputs differ, with "
+		"step, rank, stage, call path and line. Differences that follow from it are "
+		"counted (docs/rerun.md).\n\n"
+		"A run folder may come from anybody: nothing in it is executed before its command "
+		"was shown. On a terminal rerun asks; otherwise --yes has to name the command.\n\n"
+		"The grade is the one that this rerun has reached: R1 bit-identical on the same "
+		"machine, R2 on another; R0 if it differs.\n\n"
+		"Exit status: 0 bit-identical, 1 different, 2 nothing was run, 3 not measured, or "
+		"something that the command needs is missing.",
+	.examples = "wheeltap rerun latest --yes 'python3 train.py'\tis it reproducible?\n"
+		    "wheeltap rerun --times 10 --yes 'python3 train.py' runs/a\thow often",
+	.options = options,
+	.options_bytes = sizeof(struct rerun_options),
+	.arguments_min = 1,
+	.arguments_max = 1,
+	.group = "judge",
+	.starts_programs = true,
+	.run = run,
+	.defaults = &defaults,
+};

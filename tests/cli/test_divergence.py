@@ -1,0 +1,191 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""`diff --tensors` on runs whose first difference is known (make_divergence.c), and what `rerun` refuses.
+
+usage: test_divergence.py WHEELTAP MAKE_DIVERGENCE
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from harness import Tap, environment  # noqa: E402
+
+WHEELTAP, MAKE = (os.path.abspath(word) for word in sys.argv[1:3])
+tap = Tap()
+
+
+def call(callee: str, line: int, ins: "list[str]", out: str, shape: int = 8) -> str:
+    given = "".join(f"in x{i} {shape} {hash}\n" for i, hash in enumerate(ins))
+    return f"begin {callee} {line}\n{given}" + (f"out {shape} {out}\n" if out else "") + "end\n"
+
+
+def make(name: str, text: str) -> str:
+    folder = Path(name)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    subprocess.run([MAKE, folder / "0001.wt"], input=text, text=True, check=True)
+    return name
+
+
+def compare(a: str, b: str) -> "tuple[int, dict[str, Any]]":
+    done = subprocess.run([WHEELTAP, "diff", "--tensors", "--json", make("a", a), make("b", b)], capture_output=True, text=True)
+    return done.returncode, json.loads(done.stdout)
+
+
+def table(said: "dict[str, Any]", key: str) -> "list[dict[str, Any]]":
+    return said["tables"][key]
+
+
+def first(said: "dict[str, Any]") -> "tuple[str, int, str]":
+    row = table(said, "first")[0]
+    return row["operation"], row["line"], row["how"]
+
+
+def labels(said: "dict[str, Any]") -> "dict[str, int]":
+    row = table(said, "alignment")[0]
+    return {key: row[key] for key in ("aligned", "reordered", "missing", "extra", "fused", "split", "replaced") if row[key]}
+
+
+def identical() -> None:
+    text = "step 0\n" + call("relu", 1, ["a"], "b") + "step 1\nstate Net w 1\n"
+    code, said = compare(text, text)
+    tap.equal("the same is identical", (code, said["status"]), (0, "identical"))
+    tap.equal("steps are counted", said["steps"], 1)
+
+
+def origins() -> None:
+    before = call("relu", 1, ["a"], "b") + call("mul", 2, ["b"], "c")
+    code, said = compare(before + call("dropout", 3, ["c"], "d1") + call("add", 4, ["d1"], "e1"),
+                         before + call("dropout", 3, ["c"], "d2") + call("add", 4, ["d2"], "e2"))
+    tap.equal("the first with equal inputs and other outputs", (code, first(said)), (1, ("dropout", 3, "its inputs were equal, its outputs differ")))
+    row = table(said, "alignment")[0]
+    tap.equal("what follows is counted", (row["same"], row["inherited"], row["further"]), (2, 1, 0))
+    tap.equal("inputs are proven equal", table(said, "first")[0]["evidence"], "inputs proven equal")
+
+    code, said = compare(call("relu", 1, ["a1"], "b1"), call("relu", 1, ["a2"], "b2"))
+    tap.equal("an input that nothing recorded made", first(said)[2], "it was given other values, which no recorded operation made")
+
+    nested = "begin forward 5 forward Net\nin x 8 a\n{}out 8 {}\nend\n"
+    code, said = compare(nested.format(call("dropout", 6, ["a"], "b1"), "c1"), nested.format(call("dropout", 6, ["a"], "b2"), "c2"))
+    tap.equal("what is inside comes first", first(said)[:2], ("dropout", 6))
+    tap.equal("with its path", table(said, "first")[0]["path"], "forward > dropout")
+
+    code, said = compare("begin seed 7\nnumber n 11\nend\n", "begin seed 7\nnumber n 12\nend\n")
+    tap.equal("a number that differs", first(said)[:2], ("seed", 7))
+
+
+def states() -> None:
+    text = "step 0\nbegin backward 3 backward\nend\nbegin step 4 step SGD\nstate Net w.grad {}\nend\nstate Net w {}\nstep 1\n"
+    code, said = compare(text.format("1", "a"), text.format("2", "b"))
+    tap.equal("a gradient belongs to the backward", first(said), ("backward", 3, "what it left behind differs"))
+    code, said = compare(text.format("1", "a"), text.format("1", "b"))
+    tap.equal("a parameter belongs to the step", first(said), ("step", 4, "what it left behind differs"))
+    code, said = compare("state random torch 1\nstate Net w 5\n", "state random torch 2\nstate Net w 5\n")
+    tap.equal("a generator that nobody uses is no difference", (code, said["status"]), (0, "identical"))
+
+
+def memory() -> None:
+    text = call("empty", 1, [], "{0}") + call("Tensor.copy_", 2, ["{0}", "c"], "c") + call("relu", 3, ["c"], "d")
+    code, said = compare(text.format("e1"), text.format("e2"))
+    tap.equal("memory that is overwritten is no difference", (code, said["status"]), (0, "identical"))
+    text = call("empty", 1, [], "{0}") + call("relu", 3, ["{0}"], "{1}")
+    code, said = compare(text.format("e1", "f1"), text.format("e2", "f2"))
+    tap.equal("memory that is used is one", first(said), ("empty", 1, "memory that nobody has written is used"))
+
+
+def alignment() -> None:
+    a, b, c, d = (call(name, i, [f"{i}"], f"{i + 1}") for i, name in enumerate(("one", "two", "three", "four"), 1))
+    tap.equal("an extra call", labels(compare(a + b + d, a + b + c + d)[1]), {"aligned": 3, "extra": 1})
+    tap.equal("a missing call", labels(compare(a + b + c, a + c)[1]), {"aligned": 2, "missing": 1})
+    tap.equal("reordered calls", labels(compare(a + b + c + d, a + c + b + d)[1]), {"aligned": 3, "reordered": 1})
+    fused = call("two_and_three", 9, ["2"], "4")
+    tap.equal("calls that were fused", labels(compare(a + b + c + d, a + fused + d)[1]), {"aligned": 2, "fused": 3})
+    tap.equal("a call that was split", labels(compare(a + fused + d, a + b + c + d)[1]), {"aligned": 2, "split": 3})
+    code, said = compare(a + b + d, a + b + c + d)
+    tap.equal("another order alone is a difference", (code, said["status"]), (1, "different"))
+
+    moved = call("two", 20, ["2"], "x")
+    code, said = compare(a + b + d, a + moved + d)
+    tap.equal("a line that moved is still aligned", (labels(said), first(said)[0]), ({"aligned": 3}, "two"))
+    many = "".join(call(f"f{i % 7}", i % 50, [f"{i}"], f"{i + 1}") for i in range(1, 9000))
+    code, said = compare(many, a + many)
+    tap.equal("windows do not cut", labels(said), {"aligned": 8999, "extra": 1})
+
+
+def fails_closed() -> None:
+    text = call("relu", 1, ["a"], "b")
+    code, said = compare(text + "lost 3\n", text)
+    tap.equal("lost events: not measured", (code, said["status"]), (3, "not_measured"))
+    code, said = compare("step 0\n", "step 0\n")
+    tap.equal("nothing to compare: not measured", (code, said["status"]), (3, "not_measured"))
+    text = call("mm", 1, ["a"], "?")
+    code, said = compare(text, text)
+    tap.equal("a result that was not read: not measured", (code, said["status"]), (3, "not_measured"))
+    text = "begin mm 1\nin x 8 a\nout 8 ?\nend\n" + "begin relu 2\nin x 8 ?\nout 8 {}\nend\n"
+    code, said = compare(text.format("1"), text.format("2"))
+    tap.equal("weaker evidence is called so", table(said, "first")[0]["evidence"], "inputs equal as far as seen")
+    text = call("relu", 1, ["a"], "b") + "counter seconds {}\n"
+    code, said = compare(text.format(1.5), text.format(1.25))
+    tap.check("values that are only reported are noted", code == 0 and any("only reported" in note for note in said["notes"]), said)
+
+
+def rerun(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([WHEELTAP, "rerun", *words], capture_output=True, text=True, stdin=subprocess.DEVNULL, env=environment(**variables))
+
+
+def edit(run: str, **changes: Any) -> None:
+    path = Path(run) / "run.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+
+
+def refuses() -> None:
+    script = Path("touch.sh")
+    script.write_text("#!/bin/sh\ntouch was-run\n")
+    script.chmod(0o755)
+    subprocess.run([WHEELTAP, "record", "-q", "-o", "run", "--", "./touch.sh"], check=True, env=environment())
+    Path("was-run").unlink()
+    for name, words in (("without --yes", ()), ("another command", ("--yes", "./other.sh")), ("a beginning", ("--yes", "./touch"))):
+        done = rerun("run", *words)
+        tap.equal(f"nothing is run: {name}", (done.returncode, Path("was-run").exists()), (2, False), done)
+    tap.check("the command is shown", "./touch.sh" in rerun("run").stderr)
+    edit("run", environment={"OMP_NUM_THREADS": "7", "LD_PRELOAD": "/tmp/x.so"})
+    done = rerun("run", "--yes", "./touch.sh")
+    tap.equal("a variable that would be set has to be named", (done.returncode, Path("was-run").exists()), (2, False), done)
+    tap.check("others than known ones are not set", "LD_PRELOAD" not in done.stderr and "OMP_NUM_THREADS=7" in done.stderr, done)
+    edit("run", environment={}, config={"options": ["--on-finding=touch was-run", "--force", "--check", "-o", "elsewhere", "--detail=lean"]})
+    done = rerun("run", "--yes", "./touch.sh")
+    tap.equal("with its name it is run", Path("was-run").exists(), True, done)
+    tap.equal("no value, no verdict", done.returncode, 3, done)
+    tap.equal("options of the recording are not obeyed blindly", Path("elsewhere").exists(), False)
+    edit("run", command=["./not-there.sh"])
+    tap.check("a missing program is named", "'./not-there.sh' is missing" in rerun("run").stderr, rerun("run"))
+    edit("run", command=["python3", "gone.py"])
+    tap.check("a missing script is named", "'gone.py' is missing" in rerun("run").stderr, rerun("run"))
+    edit("run", command=["./touch.sh", "--key", "********"])
+    tap.check("a masked word is named", "masked" in rerun("run").stderr, rerun("run"))
+    edit("run", command=["./touch.sh"], directory="/not/there")
+    tap.check("a missing folder is named", "'/not/there'" in rerun("run").stderr, rerun("run"))
+    edit("run", command=[])
+    tap.equal("no command, no rerun", rerun("run").returncode, 3)
+
+
+def main() -> int:
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        for case in (identical, origins, states, memory, alignment, fails_closed, refuses):
+            tap.case(case.__name__, case)
+        os.chdir("/")
+    return tap.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
