@@ -59,7 +59,7 @@
 			make("text", { x: LEFT - 4, y: TOP + 4, "text-anchor": "end" }, short(high)),
 			make("text", { x: LEFT - 4, y: BOTTOM + 4, "text-anchor": "end" }, short(low)),
 			make("text", { x: LEFT, y: BOTTOM + 14 }, short(from)), make("text", { x: RIGHT, y: BOTTOM + 14, "text-anchor": "end" }, short(to)),
-			make("text", { x: (LEFT + RIGHT) / 2, y: 176, "text-anchor": "middle" }, `${word}${isLogarithmic ? ", logarithmic scale" : ""}; double click for all`),
+			make("text", { x: (LEFT + RIGHT) / 2, y: 176, "text-anchor": "middle" }, `${word}${isLogarithmic ? "; values on a logarithmic scale" : ""}; double click for all`),
 			make("path", { class: "nonfinite", d: broken }), make("path", { class: "range", d: ranges }), make("path", { class: "line", d: line }));
 		return true;
 	}

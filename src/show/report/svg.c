@@ -185,7 +185,7 @@ static void put_number(struct wti_buf *out, double number)
 	if (size >= 1e6 || (size > 0 && size < 1e-3))
 		snprintf(text, sizeof(text), "%.2g", number);
 	else
-		snprintf(text, sizeof(text), "%.5g", number);
+		snprintf(text, sizeof(text), "%.6g", number);
 	wti_buf_text(out, text);
 }
 
@@ -234,7 +234,8 @@ static void put_axis_x(struct wti_buf *out, const struct plane *plane, const cha
 	wti_buf_printf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">",
 		       (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 4);
 	wti_markup_text(out, x_word);
-	wti_buf_text(out, plane->is_logarithmic ? ", logarithmic scale</text>" : "</text>");
+	wti_buf_text(out,
+		     plane->is_logarithmic ? "; values on a logarithmic scale</text>" : "</text>");
 }
 
 bool wti_svg_series(struct wti_buf *out, const struct wt_series *series, const char *x_word)
