@@ -80,6 +80,20 @@ def compare(tap: Tap, name: str, said: Any, ref: Reference) -> None:
     tap.check(f"{name}: sequences under operators", patterns == ref.patterns(), len(patterns), len(ref.patterns()))
 
 
+def check_memory(tap: Tap, wheeltap: str, folder: Path) -> None:
+    """What an allocator gave out, by hand: of the device alone, with what was in use before."""
+    events: list[Any] = [{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 5, "dur": 1, "args": {"device": 0, "stream": 7}}]
+    for kind, ts, size, total in ((1, 10, 1000, 5000), (0, 11, 9999, 9999), (1, 12, 500, 5500), (1, 13, -1000, 4500), (1, 14, -500, 4000),
+                                  (0, 15, -9999, 0)):  # fmt: skip
+        events.append({"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "pid": 1, "tid": 1, "ts": ts,
+                       "args": {"Device Type": kind, "Device Id": 0 if kind else -1, "Addr": 64, "Bytes": size, "Total Allocated": total}})  # fmt: skip
+    path = folder / "memory.json"
+    path.write_text(json.dumps({"traceEvents": events}))
+    (row,) = said_of(wheeltap, imported(wheeltap, path, folder / "memory"))["tables"]["memory"]
+    tap.equal("memory that an allocator gave out", [row[key] for key in ("allocations", "allocated_bytes", "frees", "peak_bytes", "end_bytes")],
+              [2, 1500, 2, 5500, 4000])  # fmt: skip
+
+
 # Length of the critical path of the first step, which is all there is, as HolisticTraceAnalysis 0.5.0 gives it.
 PATHS = {"critical_path_cuda_event_sync_event_sync_trace": 2401000, "amd_trace_mi250_minitoy_train_ROCm6_2_kineto": 7452353}
 
@@ -101,6 +115,7 @@ def main() -> int:
         paths += sorted(p for p in Path(more).glob("*.json.gz") if p.name not in {q.name for q in paths})
     tap = Tap()
     with Scratch() as folder:
+        check_memory(tap, wheeltap, Path(str(folder)))
         for path in paths:
             rows = kineto.read(path)
             run = Path(str(folder)) / (path.name + ".wt")
@@ -111,6 +126,8 @@ def main() -> int:
             reference = Reference(kineto.read(path))
             compare(tap, path.name.split(".")[0], said_of(wheeltap, run), reference)
             run = imported(wheeltap, path, Path(str(folder)) / (path.name + ".imported"))
+            if path.name.split(".")[0] in PATHS:
+                check_path(tap, wheeltap, path.name.split(".")[0], run)
             compare(tap, f"{path.name.split('.')[0]}, imported", said_of(wheeltap, run), reference)
     return tap.finish()
 

@@ -56,7 +56,9 @@ static struct usage usage_of(const struct wti_work *work, uint32_t unit)
 		if (point->unit != unit)
 			continue;
 		usage.now = wti_sum(usage.now, point->bytes);
-		if (point->bytes >= 0) {
+		if (point->is_before) {
+			/* It is part of the level alone. */
+		} else if (point->bytes >= 0) {
 			usage.alloc_count++;
 			usage.alloc_bytes += (uint64_t)point->bytes;
 		} else {

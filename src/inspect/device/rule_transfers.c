@@ -123,7 +123,7 @@ static void survey_waits(struct wti_case *account, const struct wti_work *work)
 const struct wti_rule wti_rule_dev_003 = {
 	.code = "WT-DEV-003",
 	.severity = WT_WARNING,
-	.title = "the host waits for each copy",
+	.title = "the host waits for copies",
 	.means = "while it waits it launches nothing, and the device runs dry behind the copy",
 	.hint = "copy asynchronously from and to pinned memory (pin_memory=True, "
 		"non_blocking=True), and read results (.item(), .cpu()) less often",

@@ -35,7 +35,7 @@ void wti_survey_found(struct wti_case *account, const struct wti_work *work, uin
 	struct wt_text text = wti_unit_label(label, work, unit);
 	struct wti_spot spot = {.subject = text.data, .op = op, .step = step};
 
-	wti_found(account, &spot, "%s: %s", text.data, evidence);
+	wti_found(account, &spot, "%s", evidence);
 }
 
 bool wti_is_transfer(const struct wti_work *work, const struct wti_work_op *op)

@@ -11,15 +11,12 @@
 #include "base/grow.h"
 #include "base/number.h"
 #include "inspect/core/label.h"
+#include "work_own.h"
 
-#define OPS_MAX (UINT32_MAX - 1u)
 #define CALLS_MAX (UINT32_MAX - 1u)
 #define QUEUES_MAX UINT16_MAX
 #define THREADS_MAX UINT16_MAX
-#define OBJECTS_MAX (1u << 22)
 #define SITES_MAX (1u << 22)
-/* Times beyond are nonsense: kept here, so that sums of a few fit. */
-#define NS_MAX (INT64_MAX / 16)
 #define STEP_RANGE "ProfilerStep#" /* how PyTorch's profiler calls a step */
 
 /* What the tag of an open span is, in its upper half. */
@@ -29,9 +26,9 @@
 #define TAG_OF(tag) ((tag) >> 32 << 32)
 
 const char *const wti_work_kinds[] = {
-	"device_op",     "edge", "span_begin",     "span_end",     "call_begin", "call_end",
-	"context",       "rank", "operator_begin", "operator_end", "lost",       "device_access",
-	"device_object", NULL};
+	"device_op", "edge",          "span_begin",    "span_end",       "call_begin",
+	"call_end",  "context",       "rank",          "operator_begin", "operator_end",
+	"lost",      "device_access", "device_object", "device_memory",  NULL};
 
 int wti_work_init(struct wti_work *work, const struct wt_trace *trace, struct wt_err *err)
 {
@@ -46,7 +43,7 @@ int wti_work_init(struct wti_work *work, const struct wt_trace *trace, struct wt
 	wti_map_init(&work->step_of, THREADS_MAX);
 	wti_map_init(&work->site_of, SITES_MAX);
 	wti_map_init(&work->type_of, WTI_SYMBOLS_MAX);
-	wti_map_init(&work->object_of, OBJECTS_MAX);
+	wti_map_init(&work->object_of, WTI_WORK_OBJECTS_MAX);
 	return 0;
 }
 
@@ -76,16 +73,11 @@ void wti_work_release(struct wti_work *work)
 	*work = (struct wti_work){0};
 }
 
-static int failed(int code, struct wt_err *err, const char *what)
+int wti_work_failed(int code, struct wt_err *err, const char *what)
 {
 	if (code == WT_E_LIMIT)
 		return wti_err(err, code, "too many %s", what);
 	return wti_err(err, code, "out of memory for %s", what);
-}
-
-static int64_t bounded(int64_t ns)
-{
-	return ns > NS_MAX ? NS_MAX : ns < -NS_MAX ? -NS_MAX : ns;
 }
 
 static void see(struct wti_work *work, int64_t from_ns, int64_t to_ns)
@@ -96,8 +88,8 @@ static void see(struct wti_work *work, int64_t from_ns, int64_t to_ns)
 
 /* ---- Queues and devices ---------------------------------------------------------------------- */
 
-static int unit_at(struct wti_work *work, uint32_t stream, uint32_t device, uint32_t *ret_unit,
-		   struct wt_err *err)
+int wti_work_unit_at(struct wti_work *work, uint32_t stream, uint32_t device, uint32_t *ret_unit,
+		     struct wt_err *err)
 {
 	uint64_t *slot = wti_map_number(&work->unit_of, (uint64_t)stream << 32 | device);
 	int r;
@@ -107,8 +99,9 @@ static int unit_at(struct wti_work *work, uint32_t stream, uint32_t device, uint
 	if (!*slot) {
 		r = wti_grow(&work->units, work->unit_count + 1, &work->unit_capacity, QUEUES_MAX);
 		if (r)
-			return failed(r, err, "devices");
-		work->units[work->unit_count++] = (struct wti_work_unit){stream, device, -1};
+			return wti_work_failed(r, err, "devices");
+		work->units[work->unit_count++] =
+			(struct wti_work_unit){.stream = stream, .device = device, .rank = -1};
 		*slot = work->unit_count;
 	}
 	*ret_unit = (uint32_t)*slot - 1;
@@ -134,13 +127,13 @@ static int queue_at(struct wti_work *work, const struct wt_event *event,
 	if (!slot)
 		return wti_map_failed(&work->queue_of, err, "queues");
 	if (!*slot) {
-		r = unit_at(work, (uint32_t)event->stream, op->device, &unit, err);
+		r = wti_work_unit_at(work, (uint32_t)event->stream, op->device, &unit, err);
 		if (r)
 			return r;
 		r = wti_grow(&work->queues, work->queue_count + 1, &work->queue_capacity,
 			     QUEUES_MAX);
 		if (r)
-			return failed(r, err, "queues");
+			return wti_work_failed(r, err, "queues");
 		work->queues[work->queue_count++] =
 			(struct wti_work_queue){.stream = (uint32_t)event->stream,
 						.track = op->queue,
@@ -167,18 +160,11 @@ static enum wti_kernel_type type_of(struct wti_work *work, uint8_t op, uint32_t 
 static int memory_op(struct wti_work *work, const struct wt_event *event,
 		     const struct wti_device_op *read, struct wt_err *err)
 {
-	int64_t bytes = bounded(wti_i64(wt_event_u64(event, WT_DEVICE_OP_FIELD_BYTES)));
-	uint32_t unit;
-	int r = unit_at(work, (uint32_t)event->stream, read->device, &unit, err);
+	int64_t bytes = wti_work_bounded(wti_i64(wt_event_u64(event, WT_DEVICE_OP_FIELD_BYTES)));
+	struct wti_work_memory change = {.ns = read->started_ns,
+					 .bytes = read->op == WT_OP_ALLOC ? bytes : -bytes};
 
-	if (!r)
-		r = wti_grow(&work->memory, work->memory_count + 1, &work->memory_capacity,
-			     OPS_MAX);
-	if (r)
-		return failed(r, err, "allocations");
-	work->memory[work->memory_count++] = (struct wti_work_memory){
-		read->started_ns, read->op == WT_OP_ALLOC ? bytes : -bytes, unit};
-	return 0;
+	return wti_work_memory_change(work, event->stream, read->device, &change, err);
 }
 
 static int device_op(struct wti_work *work, const struct wt_event *event, struct wt_err *err)
@@ -186,11 +172,17 @@ static int device_op(struct wti_work *work, const struct wt_event *event, struct
 	struct wti_device_op read;
 	struct wti_work_op *op;
 	uint16_t queue = 0;
+	bool untimed;
 	int r;
 
 	wti_device_op_read(&read, event);
-	read.started_ns = bounded(read.started_ns);
-	read.ended_ns = bounded(read.ended_ns);
+	untimed = !wti_device_op_is_work(read.op) &&
+		  !wt_event_u64(event, WT_DEVICE_OP_FIELD_STARTED) &&
+		  !wt_event_u64(event, WT_DEVICE_OP_FIELD_ENDED);
+	read.started_ns = wti_work_bounded(read.started_ns);
+	read.ended_ns = wti_work_bounded(read.ended_ns);
+	if (untimed)
+		read.started_ns = read.ended_ns = wti_work_bounded(event->time_ns);
 	if (read.ended_ns < read.started_ns) {
 		work->reversed_count++;
 		return 0;
@@ -200,9 +192,9 @@ static int device_op(struct wti_work *work, const struct wt_event *event, struct
 	r = queue_at(work, event, &read, &queue, err);
 	if (r)
 		return r;
-	r = wti_grow(&work->ops, work->op_count + 1, &work->op_capacity, OPS_MAX);
+	r = wti_grow(&work->ops, work->op_count + 1, &work->op_capacity, WTI_WORK_OPS_MAX);
 	if (r)
-		return failed(r, err, "device operations");
+		return wti_work_failed(r, err, "device operations");
 	op = &work->ops[work->op_count];
 	*op = (struct wti_work_op){
 		.start_ns = read.started_ns,
@@ -213,6 +205,7 @@ static int device_op(struct wti_work *work, const struct wt_event *event, struct
 		.place = (uint32_t)work->op_count++,
 		.queue = queue,
 		.op = (uint8_t)read.op,
+		.untimed = untimed,
 	};
 	op->type = type_of(work, op->op, op->name);
 	if (wti_work_is_work(op)) {
@@ -237,7 +230,7 @@ static int thread_at(struct wti_work *work, const struct wt_event *event, uint16
 		r = wti_grow(&work->threads, work->thread_count + 1, &work->thread_capacity,
 			     THREADS_MAX);
 		if (r)
-			return failed(r, err, "threads");
+			return wti_work_failed(r, err, "threads");
 		work->threads[work->thread_count++] =
 			(struct wti_work_thread){(uint32_t)event->stream, event->track};
 		*slot = work->thread_count;
@@ -314,7 +307,7 @@ static int add_call(struct wti_work *work, const struct wt_event *event, uint32_
 {
 	const struct wti_span_track *track = open_on(work, event);
 	struct wti_scope scope = wti_steps_scope(&work->steps, event->stream, event->track);
-	struct wti_work_call call = {.begin_ns = bounded(event->time_ns),
+	struct wti_work_call call = {.begin_ns = wti_work_bounded(event->time_ns),
 				     .end_ns = INT64_MIN,
 				     .name = name,
 				     .parent = innermost_call(track),
@@ -327,7 +320,7 @@ static int add_call(struct wti_work *work, const struct wt_event *event, uint32_
 		return r;
 	r = wti_grow(&work->calls, work->call_count + 1, &work->call_capacity, CALLS_MAX);
 	if (r)
-		return failed(r, err, "calls");
+		return wti_work_failed(r, err, "calls");
 	if (flags & WTI_WORK_RUNTIME)
 		call.where = where_of(work, event, track);
 	see(work, call.begin_ns, call.begin_ns);
@@ -353,7 +346,7 @@ static int keep_agent_call(struct wti_work *work, const struct wt_event *event, 
 		     WTI_WORK_OPERATOR, &index, err);
 	if (r)
 		return r;
-	work->calls[index].begin_ns = bounded(span->begin_ns);
+	work->calls[index].begin_ns = wti_work_bounded(span->begin_ns);
 	work->calls[index].where = where_of_site(work, event, (uint32_t)span->tag);
 	span->tag = TAG_CALL | index;
 	return 0;
@@ -416,7 +409,7 @@ static int span_end(struct wti_work *work, const struct wt_event *event, struct 
 	if (r > 0 && TAG_OF(span.tag) == TAG_CALL) {
 		struct wti_work_call *call = &work->calls[(uint32_t)span.tag];
 
-		call->end_ns = bounded(span.end_ns);
+		call->end_ns = wti_work_bounded(span.end_ns);
 		see(work, call->begin_ns, call->end_ns);
 		step_range(work, event, call->name, false);
 	}
@@ -453,9 +446,10 @@ static int launch(struct wti_work *work, const struct wt_event *event, struct wt
 		pair.via = from; /* a node of a graph: its call has another correlation */
 	if (!pair.call && !pair.via)
 		return 0;
-	r = wti_grow(&work->launches, work->launch_count + 1, &work->launch_capacity, OPS_MAX);
+	r = wti_grow(&work->launches, work->launch_count + 1, &work->launch_capacity,
+		     WTI_WORK_OPS_MAX);
 	if (r)
-		return failed(r, err, "launches");
+		return wti_work_failed(r, err, "launches");
 	work->launches[work->launch_count++] = pair;
 	if (!pair.call)
 		return 0;
@@ -472,100 +466,15 @@ static int edge(struct wti_work *work, const struct wt_event *event, struct wt_e
 
 	if (type == WT_EDGE_LAUNCH)
 		return launch(work, event, err);
-	r = wti_grow(&work->edges, work->edge_count + 1, &work->edge_capacity, OPS_MAX);
+	r = wti_grow(&work->edges, work->edge_count + 1, &work->edge_capacity, WTI_WORK_OPS_MAX);
 	if (r)
-		return failed(r, err, "dependencies");
+		return wti_work_failed(r, err, "dependencies");
 	work->edges[work->edge_count++] = (struct wti_work_edge){
 		.from = wt_event_u64(event, WT_EDGE_FIELD_FROM),
 		.to = wt_event_u64(event, WT_EDGE_FIELD_TO),
 		.stream = (uint32_t)event->stream,
 		.type = type,
 	};
-	return 0;
-}
-
-/* ---- Memory ---------------------------------------------------------------------------------- */
-
-static struct wti_work_object *object_at(struct wti_work *work, size_t stream, uint64_t id)
-{
-	uint64_t slot = wti_map_get(&work->object_of, id ^ (uint64_t)stream << 48);
-
-	return slot ? &work->objects[slot - 1] : NULL;
-}
-
-static int memory_change(struct wti_work *work, const struct wt_event *event, int64_t bytes,
-			 struct wt_err *err)
-{
-	uint32_t device = (uint32_t)wt_event_u64(event, WT_DEVICE_OBJECT_FIELD_DEVICE), unit;
-	int r = unit_at(work, (uint32_t)event->stream, device, &unit, err);
-
-	if (!r)
-		r = wti_grow(&work->memory, work->memory_count + 1, &work->memory_capacity,
-			     OPS_MAX);
-	if (r)
-		return failed(r, err, "allocations");
-	work->memory[work->memory_count++] =
-		(struct wti_work_memory){bounded(event->time_ns), bytes, unit};
-	return 0;
-}
-
-static bool is_memory(uint64_t type)
-{
-	return type == WT_DEVICE_OBJECT_TYPE_BUFFER || type == WT_DEVICE_OBJECT_TYPE_IMAGE ||
-	       type == WT_DEVICE_OBJECT_TYPE_SVM;
-}
-
-/* Memory that is made or given back; a part of another object, which is remembered as that. */
-static int object_of(struct wti_work *work, const struct wt_event *event, struct wt_err *err)
-{
-	uint64_t id = wt_event_u64(event, WT_DEVICE_OBJECT_FIELD_ID);
-	uint64_t type = wt_event_u64(event, WT_DEVICE_OBJECT_FIELD_TYPE);
-	uint64_t phase = wt_event_u64(event, WT_DEVICE_OBJECT_FIELD_PHASE);
-	struct wti_work_object *found = object_at(work, event->stream, id);
-	struct wti_work_object made = {
-		.offset = wt_event_u64(event, WT_DEVICE_OBJECT_FIELD_OFFSET),
-		.bytes = bounded(wti_i64(wt_event_u64(event, WT_DEVICE_OBJECT_FIELD_BYTES)))};
-
-	if (phase == WT_DEVICE_OBJECT_PHASE_RELEASED && found && is_memory(type))
-		return memory_change(work, event, -found->bytes, err);
-	if (phase != WT_DEVICE_OBJECT_PHASE_CREATED ||
-	    (!is_memory(type) && type != WT_DEVICE_OBJECT_TYPE_SUB_BUFFER) || found)
-		return 0;
-	if (type == WT_DEVICE_OBJECT_TYPE_SUB_BUFFER)
-		made.parent = wt_event_u64(event, WT_DEVICE_OBJECT_FIELD_PARENT);
-	if (wti_grow(&work->objects, work->object_count + 1, &work->object_capacity, OBJECTS_MAX) ||
-	    !wti_map_put(&work->object_of, id ^ (uint64_t)event->stream << 48,
-			 work->object_count + 1))
-		return failed(WT_E_LIMIT, err, "objects of devices");
-	work->objects[work->object_count++] = made;
-	return made.parent ? 0 : memory_change(work, event, made.bytes, err);
-}
-
-static int access_of(struct wti_work *work, const struct wt_event *event, struct wt_err *err)
-{
-	uint64_t mode = wt_event_u64(event, WT_DEVICE_ACCESS_FIELD_MODE);
-	uint64_t bytes = wt_event_u64(event, WT_DEVICE_ACCESS_FIELD_BYTES);
-	struct wti_work_access access = {
-		.correlation = wt_event_u64(event, WT_DEVICE_ACCESS_FIELD_CORRELATION),
-		.object = wt_event_u64(event, WT_DEVICE_ACCESS_FIELD_OBJECT),
-		.from = wt_event_u64(event, WT_DEVICE_ACCESS_FIELD_OFFSET),
-		.stream = (uint32_t)event->stream,
-		.reads = mode == WT_ACCESS_MODE_READ || mode == WT_ACCESS_MODE_BOTH,
-		.writes = mode == WT_ACCESS_MODE_WRITE || mode == WT_ACCESS_MODE_BOTH};
-	const struct wti_work_object *object = object_at(work, event->stream, access.object);
-	int r;
-
-	if (!access.reads && !access.writes)
-		return 0;
-	if (object && object->parent) {
-		access.object = object->parent;
-		access.from += object->offset;
-	}
-	access.to = access.from + bytes < access.from ? UINT64_MAX : access.from + bytes;
-	r = wti_grow(&work->accesses, work->access_count + 1, &work->access_capacity, OPS_MAX);
-	if (r)
-		return failed(r, err, "accesses to memory");
-	work->accesses[work->access_count++] = access;
 	return 0;
 }
 
@@ -580,9 +489,9 @@ int wti_work_event(struct wti_work *work, const struct wt_event *event, struct w
 	case WT_KIND_RANK:
 		return wti_steps_event(&work->steps, event, err);
 	case WT_KIND_DEVICE_ACCESS:
-		return access_of(work, event, err);
+	case WT_KIND_DEVICE_MEMORY:
 	case WT_KIND_DEVICE_OBJECT:
-		return object_of(work, event, err);
+		return wti_work_memory_event(work, event, err);
 	case WT_KIND_LOST:
 		work->lost_count += wt_event_u64(event, WT_LOST_FIELD_COUNT);
 		return 0;

@@ -43,6 +43,7 @@ struct wti_work_op {
 	bool in_graph : 1; /* launched with others by one call */
 	bool alone : 1;    /* nothing waited in its queue when it was launched */
 	bool at_once : 1;  /* nothing waited behind it when it started */
+	bool untimed : 1;  /* the trace has no times of it: they follow from its launch */
 };
 
 struct wti_work_call {
@@ -92,6 +93,7 @@ struct wti_work_memory {
 	int64_t ns;
 	int64_t bytes;
 	uint32_t unit;
+	bool is_before; /* no allocation: what was in use before the first that was recorded */
 };
 
 /* A launch on its way to its operation. */
@@ -115,6 +117,7 @@ struct wti_work_unit {
 	uint32_t stream;
 	uint32_t device;
 	int32_t rank; /* -1: not one of several */
+	bool has_memory;
 };
 
 struct wti_work_thread {

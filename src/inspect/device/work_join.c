@@ -6,7 +6,7 @@
 #include "base/err.h"
 #include "inspect/core/label.h"
 #include "queue_length.h"
-#include "work.h"
+#include "work_own.h"
 
 bool wti_work_is_work(const struct wti_work_op *op)
 {
@@ -331,6 +331,8 @@ int wti_work_finish(struct wti_work *work, struct wt_err *err)
 	r = wti_work_order(work, err);
 	if (!r)
 		r = join_launches(work, err);
+	if (!r)
+		r = wti_work_time(work, err);
 	if (!r)
 		r = sort_ops(work, err);
 	if (!r)
