@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "inspect/core/label.h"
+
 #include "event.h"
 
 int wti_event_name_field(const struct wt_kind *kind)
@@ -80,13 +82,14 @@ static void typed_value(struct wti_shown *ret, uint64_t type, uint64_t bits)
 	}
 }
 
-/* 0 stands for "not known", but for when an operation ran: a device's clock may begin there. */
+/* 0 stands for "not known", but for when an operation ran, unless all is 0: see label.h. */
 static void time_value(struct wti_shown *ret, const struct wt_event *event, int index,
 		       uint64_t ticks)
 {
 	bool op = event->kind->number == WT_KIND_DEVICE_OP;
 	uint32_t clock = op ? (uint32_t)wt_event_u64(event, WT_DEVICE_OP_FIELD_CLOCK) : 0;
-	bool known = ticks || (op && index >= WT_DEVICE_OP_FIELD_STARTED);
+	bool known = ticks ||
+		     (op && index >= WT_DEVICE_OP_FIELD_STARTED && wti_device_op_has_times(event));
 
 	ret->type = known ? WTI_SHOWN_TIME : WTI_SHOWN_ABSENT;
 	ret->i = wt_trace_domain_ns(event->trace, event->stream, clock, ticks);

@@ -61,6 +61,12 @@ struct wt_text wti_label_track(char out[WTI_LABEL_BYTES], const struct wt_trace 
 	return finish(out, snprintf(out, WTI_LABEL_BYTES, "%.16s track %u", who->command, id));
 }
 
+bool wti_device_op_has_times(const struct wt_event *event)
+{
+	return !event->ticks || wt_event_u64(event, WT_DEVICE_OP_FIELD_STARTED) ||
+	       wt_event_u64(event, WT_DEVICE_OP_FIELD_ENDED);
+}
+
 void wti_device_op_read(struct wti_device_op *op, const struct wt_event *event)
 {
 	struct wt_text type = wt_event_text(event, WT_DEVICE_OP_FIELD_OP);
@@ -74,6 +80,7 @@ void wti_device_op_read(struct wti_device_op *op, const struct wt_event *event)
 	op->queue = (uint32_t)wt_event_u64(event, WT_DEVICE_OP_FIELD_QUEUE);
 	if (!op->queue)
 		op->queue = event->track;
+	op->has_times = wti_device_op_has_times(event);
 	op->started_ns = wt_trace_domain_ns(event->trace, event->stream, clock, started);
 	op->ended_ns = wt_trace_domain_ns(event->trace, event->stream, clock, ended);
 }

@@ -24,10 +24,14 @@ struct wti_device_op {
 	const char *type; /* its name, "?" if this build does not know it */
 	uint32_t device;
 	uint32_t queue; /* a track of its stream */
+	bool has_times; /* otherwise it had not ended when recording ended, or nobody knows */
 	int64_t started_ns;
 	int64_t ended_ns;
 };
 
+/* Whether it is known when an operation ran: 0 alone says nothing, a device's clock may begin
+ * there. */
+bool wti_device_op_has_times(const struct wt_event *event);
 /* Of an event of kind device_op with the fields 0 to 10 decoded. */
 void wti_device_op_read(struct wti_device_op *op, const struct wt_event *event);
 /* Whether the device works during such an operation; waits and bookkeeping are none. */

@@ -58,6 +58,9 @@ static void add_notes(const struct wti_work *work, struct wt_result *result)
 	if (work->reversed_count)
 		wt_result_note(result, "%llu device operations end before they start: left out",
 			       (unsigned long long)work->reversed_count);
+	if (work->timeless_count)
+		wt_result_note(result, "%llu device operations have no times: left out",
+			       (unsigned long long)work->timeless_count);
 	if (work->unlaunched_count)
 		wt_result_note(result,
 			       "of %llu operations the call that launched them is not recorded",

@@ -176,9 +176,11 @@ static int device_op(struct wti_work *work, const struct wt_event *event, struct
 	int r;
 
 	wti_device_op_read(&read, event);
-	untimed = !wti_device_op_is_work(read.op) &&
-		  !wt_event_u64(event, WT_DEVICE_OP_FIELD_STARTED) &&
-		  !wt_event_u64(event, WT_DEVICE_OP_FIELD_ENDED);
+	untimed = !read.has_times && !wti_device_op_is_work(read.op);
+	if (!read.has_times && !untimed) {
+		work->timeless_count++;
+		return 0;
+	}
 	read.started_ns = wti_work_bounded(read.started_ns);
 	read.ended_ns = wti_work_bounded(read.ended_ns);
 	if (untimed)

@@ -165,6 +165,7 @@ struct wti_work {
 	int64_t first_ns, last_ns; /* of all that was seen */
 	uint64_t work_count;       /* operations in which a device works */
 	uint64_t reversed_count;   /* that end before they start: left out */
+	uint64_t timeless_count;   /* operations that have not ended */
 	uint64_t unlaunched_count; /* without a call that launched them */
 	uint64_t unjoined_count;   /* dependencies of what is not there */
 	uint64_t lost_count;

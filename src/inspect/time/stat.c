@@ -43,6 +43,7 @@ struct state {
 	double outside_bytes; /* of events that belong to no row */
 	uint64_t lost_count;
 	uint64_t reversed_count; /* operations that end before they start */
+	uint64_t timeless_count; /* that have not ended */
 };
 
 /* Names, numbers and texts stand in the first five fields; 9 and 10 are times of device_op, 11 is
@@ -182,6 +183,10 @@ static int device_op(struct state *s, const struct wt_event *event, struct wt_er
 	struct wti_subject subject;
 
 	wti_device_op_read(&op, event);
+	if (!op.has_times) {
+		s->timeless_count++;
+		return 0;
+	}
 	if (op.ended_ns < op.started_ns) {
 		s->reversed_count++;
 		return 0;
@@ -335,6 +340,9 @@ static void add_notes(const struct state *s, struct wt_result *result)
 	if (s->reversed_count)
 		wt_result_note(result, "%llu device operations end before they start: not counted",
 			       (unsigned long long)s->reversed_count);
+	if (s->timeless_count)
+		wt_result_note(result, "%llu device operations have no times: not counted",
+			       (unsigned long long)s->timeless_count);
 	if (s->profile.overflow_count)
 		wt_result_note(result,
 			       "too many different rows: %llu durations are in '(all others)'",

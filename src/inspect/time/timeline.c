@@ -63,6 +63,7 @@ struct state {
 	uint64_t op_count;
 	uint64_t left_out_count; /* for want of a row */
 	uint64_t reversed_count;
+	uint64_t timeless_count; /* operations that have not ended */
 	uint64_t lost_count;
 };
 
@@ -203,6 +204,10 @@ static int device_op(struct state *s, const struct wt_event *event, struct wt_er
 	int r;
 
 	wti_device_op_read(&op, event);
+	if (!op.has_times) {
+		s->timeless_count++;
+		return 0;
+	}
 	if (op.ended_ns < op.started_ns) {
 		s->reversed_count++;
 		return 0;
@@ -478,6 +483,9 @@ static void add_notes(const struct state *s, struct wt_result *result)
 	if (s->reversed_count)
 		wt_result_note(result, "%llu device operations end before they start: left out",
 			       (unsigned long long)s->reversed_count);
+	if (s->timeless_count)
+		wt_result_note(result, "%llu device operations have no times: left out",
+			       (unsigned long long)s->timeless_count);
 }
 
 static void note_empty(const struct state *s, struct wt_result *result)

@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "base/grow.h"
+#include "inspect/core/label.h"
 #include "trace/protocol.h"
 
 #define EDGES_MAX ((size_t)6 << 20)
@@ -207,10 +208,14 @@ static void take_end(struct wti_flows *flows, const struct wt_event *event, uint
 
 static int take_op(struct wti_flows *flows, const struct wt_event *event)
 {
-	take_end(flows, event, wt_event_u64(event, WT_DEVICE_OP_FIELD_CORRELATION),
-		 wt_trace_domain_ns(event->trace, event->stream,
-				    (uint32_t)wt_event_u64(event, WT_DEVICE_OP_FIELD_CLOCK),
-				    wt_event_u64(event, WT_DEVICE_OP_FIELD_STARTED)));
+	const uint32_t clock = (uint32_t)wt_event_u64(event, WT_DEVICE_OP_FIELD_CLOCK);
+	const uint64_t started = wt_event_u64(event, WT_DEVICE_OP_FIELD_STARTED);
+	const int64_t begin_ns =
+		wti_device_op_has_times(event)
+			? wt_trace_domain_ns(event->trace, event->stream, clock, started)
+			: event->time_ns;
+
+	take_end(flows, event, wt_event_u64(event, WT_DEVICE_OP_FIELD_CORRELATION), begin_ns);
 	return 0;
 }
 
@@ -236,9 +241,9 @@ static int take_begins(struct wti_flows *flows, const struct wt_trace *trace,
 int wti_flows_init(struct wti_flows *flows, const struct wt_trace *trace,
 		   const struct wt_query *query, struct wt_err *err)
 {
-	static const uint32_t op_fields = 1u << WT_DEVICE_OP_FIELD_CORRELATION |
-					  1u << WT_DEVICE_OP_FIELD_CLOCK |
-					  1u << WT_DEVICE_OP_FIELD_STARTED;
+	static const uint32_t op_fields =
+		1u << WT_DEVICE_OP_FIELD_CORRELATION | 1u << WT_DEVICE_OP_FIELD_CLOCK |
+		1u << WT_DEVICE_OP_FIELD_STARTED | 1u << WT_DEVICE_OP_FIELD_ENDED;
 	int status;
 
 	*flows = (struct wti_flows){.launch_slots = 1024};

@@ -394,8 +394,8 @@ static int add_op(struct wti_timeline *timeline, const struct wt_event *event)
 		return WT_E_LIMIT;
 	slice.category = WTI_CATEGORY_OP + (op < OPS_KNOWN ? (unsigned)op : WT_OP_OTHER);
 	slice.name = instant_name(timeline, event);
-	slice.begin_ns = emitted.started_ns;
-	slice.end_ns = emitted.ended_ns;
+	slice.begin_ns = emitted.has_times ? emitted.started_ns : event->time_ns;
+	slice.end_ns = emitted.has_times ? emitted.ended_ns : event->time_ns;
 	if (correlation) { /* 0: it has none */
 		wti_flows_of(&timeline->flows, event->stream, correlation, slice.begin_ns, &ends);
 		slice.out = ends.out;
@@ -403,7 +403,7 @@ static int add_op(struct wti_timeline *timeline, const struct wt_event *event)
 		slice.in = ends.in;
 		slice.in_count = ends.in_count;
 	}
-	if (slice.end_ns >= slice.begin_ns)
+	if (emitted.has_times && slice.end_ns >= slice.begin_ns)
 		slice.row =
 			wti_rows_op(timeline, track, emitted.device, slice.begin_ns, slice.end_ns);
 	if (!slice.row) {

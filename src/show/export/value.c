@@ -113,6 +113,8 @@ bool wti_event_duration(const struct wt_event *event, int64_t *ret_begin_ns, int
 	switch (event->kind->number) {
 	case WT_KIND_DEVICE_OP:
 		wti_device_op_read(&op, event);
+		if (!op.has_times)
+			return false;
 		*ret_begin_ns = op.started_ns;
 		*ret_ns = between(op.started_ns, op.ended_ns);
 		return true;
