@@ -91,7 +91,7 @@ def test_of(name: str) -> Any:
 
 
 for program in PROGRAMS:
-    if program != "killed":
+    if program not in ("killed", "odd"):
         setattr(OpenCL, f"test_{program}", test_of(program))
 
 
@@ -199,8 +199,63 @@ class Details(OpenCL):
             self.assertIn(what, done.stderr)
 
 
-for name in [name for name in dir(Details) if name.startswith("test_") and name in dir(OpenCL)]:
+class Odd(OpenCL):
+    """What few programs do (odd.c): nothing changes, with everything kept as well."""
+
+    def odd(self, word: str, *options: str) -> Recorded:
+        words = [PROGRAMS["odd"], word]
+        recorded = Recorded(self.folder / f"{word}{len(options)}", words, *options)
+        self.assertEqual(steady(recorded.output), steady(run(words)))
+        return recorded
+
+    def whole(self, word: str) -> None:
+        for options in ((), ("--replayable", "--stacks")):
+            recorded = self.odd(word, *options)
+            self.compare(recorded, recorded.output)
+
+    def test_released_before_it_ran(self) -> None:
+        self.whole("release_first")
+
+    def test_chain_of_events(self) -> None:
+        self.whole("chain")
+
+    def test_callbacks(self) -> None:
+        self.whole("callbacks")
+
+    def test_one_kernel_of_several_threads(self) -> None:
+        self.whole("one_kernel")
+
+    def test_fork(self) -> None:
+        self.whole("forks")
+
+    def test_child_of_fork_is_recorded(self) -> None:
+        self.whole("child_computes")
+
+    def test_refused_by_the_driver(self) -> None:
+        """What a program gets an error for is not read before."""
+        for options in ((), ("--replayable",)):
+            recorded = self.odd("refused", *options)
+            failures = [row for row in recorded.rows("mark") if row["name"] == "OpenCL command failed"]
+            self.assertEqual(len(failures), 6)
+
+    def test_waiting_is_no_compilation(self) -> None:
+        """A first launch that waits 0.7 s for an event of the program."""
+        rows = self.odd("gated").rows("device_op")
+        gate = next(row["ended"] for row in rows if row["name"] == "clSetUserEventStatus")
+        for row in rows:
+            if row["name"] == "first launch (compilation)":
+                self.assertGreaterEqual(row["started"], gate - 1_000_000)
+
+    def test_never_ends(self) -> None:
+        """More commands than are looked at in one go wait for what never comes; one behind them ends."""
+        commands = self.odd("never").commands()
+        self.assertEqual(len(commands), 2001)
+        self.assertEqual([row["ended"] is None for row in commands].count(False), 1)
+
+
+for name in [name for name in dir(OpenCL) if name.startswith("test_")]:
     setattr(Details, name, None)  # once is enough
+    setattr(Odd, name, None)
 
 if __name__ == "__main__":
     probe = subprocess.run([PROGRAMS["scan"]], env=environment(POCL_CACHE_DIR=str(CACHE)), stdout=subprocess.DEVNULL, timeout=PATIENCE, check=False)

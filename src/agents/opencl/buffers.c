@@ -24,7 +24,8 @@ WTI_CL_COMMAND(clEnqueueWriteBuffer, WT_OP_COPY,
 		       c->is_blocking = blocking;
 		       c->bytes = bytes;
 		       wti_cl_writes(c, buffer, offset, bytes);
-		       wti_cl_from_host(c, host, bytes);
+		       if (wti_cl_has(buffer, offset, bytes))
+			       wti_cl_from_host(c, host, bytes);
 	       })
 
 WTI_CL_COMMAND(clEnqueueCopyBuffer, WT_OP_COPY,
@@ -42,7 +43,7 @@ WTI_CL_COMMAND(clEnqueueFillBuffer, WT_OP_FILL,
 	       WTI_CL_LIST(buffer, pattern, pattern_bytes, offset, bytes), {
 		       c->bytes = bytes;
 		       wti_cl_writes(c, buffer, offset, bytes);
-		       wti_cl_gives(c, pattern, pattern_bytes);
+		       wti_cl_pattern(c, pattern, pattern_bytes);
 	       })
 
 WTI_CL_COMMAND(clEnqueueReadBufferRect, WT_OP_COPY,
@@ -78,7 +79,8 @@ WTI_CL_COMMAND(clEnqueueWriteBufferRect, WT_OP_COPY,
 		       c->bytes = box.content;
 		       wti_cl_writes(c, buffer, box.offset, box.bytes);
 		       wti_cl_boxes(c, &box, &away);
-		       wti_cl_from_host(c, host, away.offset + away.bytes);
+		       if (wti_cl_has(buffer, box.offset, box.bytes))
+			       wti_cl_from_host(c, host, away.offset + away.bytes);
 	       })
 
 WTI_CL_COMMAND(clEnqueueCopyBufferRect, WT_OP_COPY,

@@ -121,6 +121,9 @@ void wti_cl_command_launch(struct wti_cl_command *command)
 		return;
 	if (wti_cl.stacks)
 		emit_stack(command->here);
+	if (command->is_first) /* now: the list may lie where the driver puts the event */
+		command->first = wti_cl_first_make(command->name, command->correlation,
+						   command->wait_count, command->wait_list);
 	for (cl_uint i = 0; i < command->wait_count; i++) {
 		uint64_t from = wti_cl_event_correlation(command->wait_list[i]);
 
@@ -161,8 +164,10 @@ static void await_end(struct wti_cl_command *command)
 		.first = command->first,
 	};
 
-	if (!event)
+	if (!event) {
+		wti_cl_first_free(command->first);
 		return;
+	}
 	if (command->event != &command->own) {
 		wti_cl_event_is(event, command->correlation);
 		wti_cl.real.clRetainEvent(event);
@@ -175,7 +180,7 @@ static void await_end(struct wti_cl_command *command)
 /* What came back to the program is known now: its hash is what a replay compares with. */
 static void has_waited(struct wti_cl_command *command)
 {
-	wti_cl_harvest(command->queue);
+	wti_cl_harvest(command->queue, *command->event);
 	wti_cl_edge(
 		command->here, WT_EDGE_SYNC, command->correlation,
 		wti_cl_sync(command->here, command->call, command->queue, command->begin_ticks));
@@ -200,10 +205,12 @@ cl_int wti_cl_command_end(struct wti_cl_command *command, cl_int status)
 {
 	if (!command->object)
 		return status;
-	if (status == CL_SUCCESS)
+	if (status == CL_SUCCESS) {
 		await_end(command);
-	else
+	} else {
 		emit_failure(command, status);
+		wti_cl_first_free(command->first);
+	}
 	if (command->is_blocking && status == CL_SUCCESS)
 		has_waited(command);
 	wti_cl_span_end(command->here, command->call);

@@ -14,7 +14,9 @@ static cl_context context_add(cl_context handle)
 
 	if (!handle)
 		return handle;
-	wti_cl.real.clGetContextInfo(handle, CL_CONTEXT_DEVICES, sizeof(devices), devices, &bytes);
+	if (wti_cl.real.clGetContextInfo(handle, CL_CONTEXT_DEVICES, sizeof(devices), devices,
+					 &bytes) != CL_SUCCESS)
+		bytes = 0;
 	count = (uint32_t)(bytes / sizeof(*devices));
 	for (uint32_t i = 0; i < count; i++)
 		numbers[i] = wti_cl_device_number(devices[i]);

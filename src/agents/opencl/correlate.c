@@ -16,10 +16,9 @@ struct entry {
 };
 
 static struct {
-	pthread_mutex_t lock;
 	struct entry *entries;
 	size_t count, capacity; /* a power of two */
-} table = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} table;
 
 static struct entry *place_of(struct entry *entries, size_t capacity, cl_event event)
 {
@@ -58,22 +57,22 @@ void wti_cl_event_is(cl_event event, uint64_t correlation)
 
 	if (!event)
 		return;
-	pthread_mutex_lock(&table.lock);
+	wti_cl_lock(WTI_CL_LOCK_EVENTS);
 	if (make_room()) {
 		entry = place_of(table.entries, table.capacity, event);
 		table.count += !entry->event;
 		*entry = (struct entry){event, correlation};
 	}
-	pthread_mutex_unlock(&table.lock);
+	wti_cl_unlock(WTI_CL_LOCK_EVENTS);
 }
 
 uint64_t wti_cl_event_correlation(cl_event event)
 {
 	uint64_t correlation = 0;
 
-	pthread_mutex_lock(&table.lock);
+	wti_cl_lock(WTI_CL_LOCK_EVENTS);
 	if (event && table.capacity)
 		correlation = place_of(table.entries, table.capacity, event)->correlation;
-	pthread_mutex_unlock(&table.lock);
+	wti_cl_unlock(WTI_CL_LOCK_EVENTS);
 	return correlation;
 }

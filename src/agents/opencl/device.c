@@ -3,7 +3,8 @@
  * Devices: their numbers, and which clock their time stamps are of. OpenCL leaves the clock open; a
  * marker on a queue of our own is enqueued between two readings of each clock of the system, and
  * the clock that the marker's times fall into is the one. If none fits, the device has a clock of
- * its own, and the two readings are a pair with a known error.
+ * its own, and the two readings are a pair with a known error; such a clock runs a little faster or
+ * slower than ours, so there is a new pair now and then.
  */
 #include "own.h"
 
@@ -17,18 +18,19 @@ enum {
 	DEVICES_MAX = 64,
 	DOMAIN_FIRST = 64, /* of clocks of devices: docs/format.md */
 	PROBES = 5,        /* markers; the narrowest bracket wins */
+	PAIR_SECONDS = 10, /* between two pairs of a clock */
 	SLACK_NS =
 		2000000, /* of a driver that rounds, or that reads its clock once for all devices */
 };
 
 static struct {
-	pthread_mutex_t lock;
 	struct {
 		struct wti_cl_device device;
 		bool is_probed;
+		uint64_t pair_ns; /* when the last pair was made, if its clock is its own */
 	} all[DEVICES_MAX];
 	uint32_t count;
-} devices = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} devices;
 
 /* The clocks of the system that a driver may use, and how the trace calls them. */
 static const struct {
@@ -39,11 +41,10 @@ static const struct {
 	{WT_CLOCK_MONOTONIC, CLOCK_MONOTONIC},
 	{WT_CLOCK_REALTIME, CLOCK_REALTIME},
 };
-enum { CLOCKS = sizeof(clocks) / sizeof(*clocks) };
+_Static_assert(sizeof(clocks) / sizeof(*clocks) == WTI_CL_CLOCKS, "as many as are read");
 
 struct reading {
-	uint64_t ns[CLOCKS];
-	uint64_t ticks;
+	uint64_t ns[WTI_CL_CLOCKS];
 };
 
 struct bracket {
@@ -51,15 +52,22 @@ struct bracket {
 	uint64_t device_ns; /* when the marker ended; 0: not known */
 };
 
-static void read_clocks(struct reading *ret)
+void wti_cl_clocks_read(uint64_t ret_ns[WTI_CL_CLOCKS])
 {
-	for (size_t i = 0; i < CLOCKS; i++) {
+	for (size_t i = 0; i < WTI_CL_CLOCKS; i++) {
 		struct timespec now;
 
 		clock_gettime(clocks[i].id, &now);
-		ret->ns[i] = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+		ret_ns[i] = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 	}
-	ret->ticks = wti_cl_ticks();
+}
+
+int wti_cl_clock_index(uint32_t domain)
+{
+	for (int i = 0; i < WTI_CL_CLOCKS; i++)
+		if (clocks[i].domain == domain)
+			return i;
+	return -1;
 }
 
 static bool probe_once(cl_command_queue queue, struct bracket *ret)
@@ -68,10 +76,10 @@ static bool probe_once(cl_command_queue queue, struct bracket *ret)
 	cl_event event = NULL;
 	bool done;
 
-	read_clocks(&ret->before);
+	wti_cl_clocks_read(ret->before.ns);
 	done = wti_cl.real.clEnqueueMarkerWithWaitList(queue, 0, NULL, &event) == CL_SUCCESS &&
 	       wti_cl.real.clWaitForEvents(1, &event) == CL_SUCCESS;
-	read_clocks(&ret->after);
+	wti_cl_clocks_read(ret->after.ns);
 	done = done &&
 	       wti_cl.real.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof(ended),
 						   &ended, NULL) == CL_SUCCESS;
@@ -106,14 +114,24 @@ static bool probe(cl_context context, cl_device_id device, struct bracket *ret)
 	return found;
 }
 
-/* The clock of the system that it falls into; 0: none. */
-static uint32_t domain_of(const struct bracket *bracket)
+static uint32_t domain_within(const struct bracket *bracket, uint64_t slack_ns)
 {
-	for (size_t i = 0; i < CLOCKS; i++)
-		if (bracket->device_ns + SLACK_NS >= bracket->before.ns[i] &&
-		    bracket->device_ns <= bracket->after.ns[i] + SLACK_NS)
+	for (size_t i = 0; i < WTI_CL_CLOCKS; i++)
+		if (bracket->device_ns + slack_ns >= bracket->before.ns[i] &&
+		    bracket->device_ns <= bracket->after.ns[i] + slack_ns)
 			return clocks[i].domain;
 	return 0;
+}
+
+/*
+ * The clock of the system that it falls into; 0: none. Soon after the start of a machine its clocks
+ * are close together: one that fits exactly is preferred.
+ */
+static uint32_t domain_of(const struct bracket *bracket)
+{
+	const uint32_t domain = domain_within(bracket, 0);
+
+	return domain ? domain : domain_within(bracket, SLACK_NS);
 }
 
 /* The moment of this event is that in which the marker ended, as exactly as is known. */
@@ -125,7 +143,7 @@ static void emit_pair(uint32_t domain, const struct bracket *bracket)
 
 	if (!here.ring)
 		return;
-	read_clocks(&now);
+	wti_cl_clocks_read(now.ns);
 	since_ns = now.ns[0] - (bracket->before.ns[0] + error_ns / 2);
 	error_ns = error_ns / 2 + 1;
 	wti_emit_clock(here,
@@ -135,22 +153,12 @@ static void emit_pair(uint32_t domain, const struct bracket *bracket)
 			       .value = bracket->device_ns + since_ns});
 }
 
-/* A pair of a clock of the system is made anew: nothing but a call lies between. */
-static void emit_system_pair(uint32_t domain)
+static uint64_t now_ns(void)
 {
-	const struct wti_here here = wti_cl_here();
-	struct bracket bracket;
-	size_t which = 0;
+	uint64_t ns[WTI_CL_CLOCKS];
 
-	while (clocks[which].domain != domain)
-		which++;
-	read_clocks(&bracket.before);
-	read_clocks(&bracket.after);
-	if (here.ring)
-		wti_emit_clock(here, &(struct wti_record_clock){
-					     .domain = domain,
-					     .error = (uint32_t)(width_of(&bracket) + 1),
-					     .value = bracket.after.ns[which]});
+	wti_cl_clocks_read(ns);
+	return ns[0];
 }
 
 static uint32_t find_clock(cl_context context, cl_device_id device, uint32_t number)
@@ -161,12 +169,19 @@ static uint32_t find_clock(cl_context context, cl_device_id device, uint32_t num
 	if (!wti_cl.real.clEnqueueMarkerWithWaitList || !probe(context, device, &bracket))
 		return 0;
 	domain = domain_of(&bracket);
-	if (domain) {
-		emit_system_pair(domain);
+	if (domain) /* the recorder itself emits pairs of these, again and again */
 		return domain;
-	}
 	emit_pair(DOMAIN_FIRST + number, &bracket);
 	return DOMAIN_FIRST + number;
+}
+
+/* Of a part of a device its parent, otherwise 0. With the lock held. */
+static uint64_t parent_of(cl_device_id device)
+{
+	cl_device_id parent = NULL;
+
+	wti_cl.real.clGetDeviceInfo(device, CL_DEVICE_PARENT_DEVICE, sizeof(parent), &parent, NULL);
+	return parent ? wti_cl_object_id(parent) : 0;
 }
 
 /* With the lock held. */
@@ -184,7 +199,8 @@ static uint32_t index_of(cl_device_id device)
 	wti_cl.real.clGetDeviceInfo(device, CL_DEVICE_NAME, sizeof(name) - 1, name, NULL);
 	wti_cl_object_add(device, &(struct wti_cl_new){.type = WT_DEVICE_OBJECT_TYPE_DEVICE,
 						       .device = at,
-						       .name = wti_name_find(name, strlen(name))});
+						       .name = wti_name_find(name, strlen(name)),
+						       .parent = parent_of(device)});
 	return at;
 }
 
@@ -192,9 +208,9 @@ uint32_t wti_cl_device_number(cl_device_id device)
 {
 	uint32_t number;
 
-	pthread_mutex_lock(&devices.lock);
+	wti_cl_lock(WTI_CL_LOCK_DEVICES);
 	number = index_of(device);
-	pthread_mutex_unlock(&devices.lock);
+	wti_cl_unlock(WTI_CL_LOCK_DEVICES);
 	return number;
 }
 
@@ -202,12 +218,37 @@ uint32_t wti_cl_device_clock(cl_context context, cl_device_id device)
 {
 	uint32_t at, clock;
 
-	pthread_mutex_lock(&devices.lock);
+	wti_cl_lock(WTI_CL_LOCK_DEVICES);
 	at = index_of(device);
-	if (!devices.all[at].is_probed)
+	if (!devices.all[at].is_probed) {
 		devices.all[at].device.clock = find_clock(context, device, at);
+		devices.all[at].pair_ns = now_ns();
+	}
 	devices.all[at].is_probed = true;
 	clock = devices.all[at].device.clock;
-	pthread_mutex_unlock(&devices.lock);
+	wti_cl_unlock(WTI_CL_LOCK_DEVICES);
 	return clock;
+}
+
+void wti_cl_device_pair(const struct wti_cl_queue *queue)
+{
+	uint64_t now = now_ns();
+	struct bracket bracket = {0};
+	cl_context context = NULL;
+	cl_device_id device = NULL;
+	bool is_due;
+
+	wti_cl_lock(WTI_CL_LOCK_DEVICES);
+	is_due = now > devices.all[queue->device].pair_ns + PAIR_SECONDS * UINT64_C(1000000000);
+	if (is_due)
+		devices.all[queue->device].pair_ns = now;
+	wti_cl_unlock(WTI_CL_LOCK_DEVICES);
+	if (!is_due)
+		return;
+	wti_cl.real.clGetCommandQueueInfo(queue->handle, CL_QUEUE_CONTEXT, sizeof(context),
+					  &context, NULL);
+	wti_cl.real.clGetCommandQueueInfo(queue->handle, CL_QUEUE_DEVICE, sizeof(device), &device,
+					  NULL);
+	if (context && device && probe(context, device, &bracket))
+		emit_pair(queue->clock, &bracket);
 }

@@ -2,33 +2,36 @@
 /* Events as the program sees them: without our references, and with times only where it asked. */
 #include "own.h"
 
-/* The queue of a command's event; NULL: of a user event, or not known. To be given back. */
-static struct wti_cl_object *queue_of(cl_event event)
+/* The queue of a command's event; NULL: of a user event, or no event. */
+static cl_command_queue handle_of(cl_event event)
 {
 	cl_command_queue queue = NULL;
 
 	if (wti_cl.real.clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof(queue), &queue,
 				       NULL) != CL_SUCCESS)
 		return NULL;
-	return wti_cl_object_get(queue);
+	return queue;
+}
+
+/* What is known of it; NULL: nothing. To be given back. */
+static struct wti_cl_object *queue_of(cl_event event)
+{
+	return wti_cl_object_get(handle_of(event));
 }
 
 static cl_int CL_API_CALL layer_clGetEventInfo(cl_event event, cl_event_info which, size_t room,
 					       void *out, size_t *ret_bytes)
 {
-	struct wti_cl_object *object =
-		which == CL_EVENT_REFERENCE_COUNT && out ? queue_of(event) : NULL;
-	cl_uint held;
-	cl_int status;
+	struct wti_cl_queue *queue = which == CL_EVENT_REFERENCE_COUNT && out
+					     ? wti_cl_harvest_enter(handle_of(event))
+					     : NULL;
+	cl_int status = wti_cl.real.clGetEventInfo(event, which, room, out, ret_bytes);
 
-	if (!object)
-		return wti_cl.real.clGetEventInfo(event, which, room, out, ret_bytes);
-	held = wti_cl_harvest_held_begin(object->more, event);
-	status = wti_cl.real.clGetEventInfo(event, which, room, out, ret_bytes);
+	if (!queue)
+		return status;
 	if (status == CL_SUCCESS)
-		*(cl_uint *)out -= held;
-	wti_cl_harvest_held_end(object->more);
-	wti_cl_object_put(object);
+		*(cl_uint *)out -= wti_cl_harvest_held(queue, event);
+	wti_cl_harvest_leave(queue);
 	return status;
 }
 
@@ -43,6 +46,15 @@ static cl_int CL_API_CALL layer_clGetEventProfilingInfo(cl_event event, cl_profi
 	if (is_hidden)
 		return CL_PROFILING_INFO_NOT_AVAILABLE;
 	return wti_cl.real.clGetEventProfilingInfo(event, which, room, out, ret_bytes);
+}
+
+static void harvest_of(cl_event event)
+{
+	struct wti_cl_object *object = queue_of(event);
+
+	if (object)
+		wti_cl_harvest(object->more, event);
+	wti_cl_object_put(object);
 }
 
 static cl_int CL_API_CALL layer_clWaitForEvents(cl_uint count, const cl_event *list)
@@ -60,9 +72,9 @@ static cl_int CL_API_CALL layer_clWaitForEvents(cl_uint count, const cl_event *l
 	wti_cl_span_begin(here, name);
 	status = wti_cl.real.clWaitForEvents(count, list);
 	if (object)
-		wti_cl_harvest(object->more);
-	if (count != 1)
-		wti_cl_harvest_all();
+		wti_cl_harvest(object->more, list[0]);
+	for (cl_uint i = 1; list && i < count; i++)
+		harvest_of(list[i]);
 	sync = wti_cl_sync(here, name, object ? object->more : NULL, begin_ticks);
 	for (cl_uint i = 0; list && i < count; i++) {
 		uint64_t from = wti_cl_event_correlation(list[i]);
@@ -106,6 +118,8 @@ static cl_int CL_API_CALL layer_clSetUserEventStatus(cl_event event, cl_int valu
 								  .correlation = correlation,
 								  .started = now,
 								  .ended = now});
+	if (correlation)
+		wti_cl_first_note(correlation, 0, 0);
 	return wti_cl.real.clSetUserEventStatus(event, value);
 }
 

@@ -62,7 +62,8 @@ WTI_CL_COMMAND(clEnqueueWriteImage, WT_OP_COPY,
 		       c->bytes = box.content;
 		       wti_cl_whole(c, WT_ACCESS_MODE_WRITE, image);
 		       give_places(c, origin, NULL, region, row, slice);
-		       wti_cl_from_host(c, host, box.bytes);
+		       if (wti_cl_has(image, 0, box.content))
+			       wti_cl_from_host(c, host, box.bytes);
 	       })
 
 WTI_CL_COMMAND(clEnqueueFillImage, WT_OP_FILL,

@@ -107,8 +107,11 @@ static cl_int CL_API_CALL layer_clSetKernelArg(cl_kernel handle, cl_uint index, 
 	cl_int status = wti_cl.real.clSetKernelArg(handle, index, bytes, value);
 	struct wti_cl_object *object = status == CL_SUCCESS ? wti_cl_object_get(handle) : NULL;
 
-	if (object)
+	if (object) {
+		wti_cl_lock(wti_cl_kernel_lock(object->more));
 		wti_cl_argument_set(object->more, index, bytes, value);
+		wti_cl_unlock(wti_cl_kernel_lock(object->more));
+	}
 	wti_cl_object_put(object);
 	return status;
 }
@@ -119,8 +122,11 @@ static cl_int CL_API_CALL layer_clSetKernelArgSVMPointer(cl_kernel handle, cl_ui
 	cl_int status = wti_cl.real.clSetKernelArgSVMPointer(handle, index, pointer);
 	struct wti_cl_object *object = status == CL_SUCCESS ? wti_cl_object_get(handle) : NULL;
 
-	if (object)
+	if (object) {
+		wti_cl_lock(wti_cl_kernel_lock(object->more));
 		wti_cl_argument_svm(object->more, index, pointer);
+		wti_cl_unlock(wti_cl_kernel_lock(object->more));
+	}
 	wti_cl_object_put(object);
 	return status;
 }
@@ -135,8 +141,10 @@ static cl_int CL_API_CALL layer_clSetKernelExecInfo(cl_kernel handle, cl_kernel_
 
 	if (kernel && which == CL_KERNEL_EXEC_INFO_SVM_PTRS) {
 		count = count < WTI_CL_INDIRECT_MAX ? count : WTI_CL_INDIRECT_MAX;
+		wti_cl_lock(wti_cl_kernel_lock(kernel));
 		memcpy(kernel->indirect, value, count * sizeof(void *));
 		kernel->indirect_count = (uint32_t)count;
+		wti_cl_unlock(wti_cl_kernel_lock(kernel));
 	}
 	wti_cl_object_put(object);
 	return status;
@@ -212,16 +220,18 @@ static void launches(struct wti_cl_command *c, cl_kernel handle,
 		wti_cl_object_put(object);
 		return;
 	}
+	wti_cl_lock(wti_cl_kernel_lock(kernel));
 	if (!kernel->last_name || memcmp(&kernel->last, geometry, sizeof(*geometry)) != 0) {
 		kernel->last = *geometry;
 		kernel->last_name = geometry_name(geometry);
 	}
 	c->name = kernel->name;
 	c->geometry = kernel->last_name;
-	c->first = is_first(kernel, c->queue->device, geometry->local);
+	c->is_first = is_first(kernel, c->queue->device, geometry->local);
 	if (wti_cl.replayable)
 		emit_code(c, object, geometry);
 	wti_cl_arguments_emit(c, kernel);
+	wti_cl_unlock(wti_cl_kernel_lock(kernel));
 	wti_cl_object_put(object);
 }
 

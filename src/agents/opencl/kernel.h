@@ -51,6 +51,13 @@ struct wti_cl_kernel {
 
 #pragma GCC visibility push(hidden)
 
+/* Of its arguments and launches: several threads may launch one kernel. */
+static inline unsigned wti_cl_kernel_lock(const struct wti_cl_kernel *kernel)
+{
+	return WTI_CL_LOCK_KERNELS +
+	       ((uintptr_t)kernel >> 6) % (WTI_CL_LOCK_OBJECTS - WTI_CL_LOCK_KERNELS);
+}
+
 /* kernel_args.c: remembers an argument. */
 void wti_cl_argument_set(struct wti_cl_kernel *kernel, uint32_t index, size_t bytes,
 			 const void *value);

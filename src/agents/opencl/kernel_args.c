@@ -109,6 +109,8 @@ bool wti_cl_arguments_copy(struct wti_cl_kernel *to, const struct wti_cl_kernel 
 	if (!to->arguments)
 		return false;
 	to->argument_count = from->argument_count;
+	memcpy(to->indirect, from->indirect, sizeof(to->indirect));
+	to->indirect_count = from->indirect_count;
 	for (uint32_t i = 0; i < from->argument_count; i++) {
 		struct wti_cl_argument *argument = &to->arguments[i];
 

@@ -86,6 +86,14 @@ clGetLayerInfo(cl_layer_info which, size_t room, void *out, size_t *ret_bytes)
 	return CL_SUCCESS;
 }
 
+/* A child that uses OpenCL anew is recorded like any other program. */
+static void forked(void)
+{
+	wti_cl.pid = (uint32_t)getpid();
+	wti_cl_locks_reset();
+	wti_cl_harvest_forked();
+}
+
 /* An older loader has fewer entries: what it does not have is NULL here, and not taken over. */
 __attribute__((visibility("default"))) CL_API_ENTRY cl_int CL_API_CALL
 clInitLayer(cl_uint count, const cl_icd_dispatch *target, cl_uint *ret_count,
@@ -104,6 +112,7 @@ clInitLayer(cl_uint count, const cl_icd_dispatch *target, cl_uint *ret_count,
 		read_settings();
 		take_all(&wti_cl.ours);
 		atexit(wti_cl_harvest_end);
+		pthread_atfork(NULL, NULL, forked);
 	}
 	*ret_count = (cl_uint)kept;
 	*ret_ours = &wti_cl.ours;

@@ -9,13 +9,12 @@
 
 enum {
 	BUCKETS = 1 << 13, /* a power of two */
-	STRIPES = 64,
+	STRIPES = WTI_CL_LOCKS - WTI_CL_LOCK_OBJECTS,
 };
 
 static struct {
 	struct wti_cl_object *buckets[BUCKETS];
-	pthread_mutex_t locks[STRIPES];
-} table = {.locks = {[0 ... STRIPES - 1] = PTHREAD_MUTEX_INITIALIZER}};
+} table;
 
 /* Handles are addresses: the low bits say little. */
 static size_t bucket_of(const void *handle)
@@ -23,9 +22,9 @@ static size_t bucket_of(const void *handle)
 	return (size_t)(((uintptr_t)handle >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 51) % BUCKETS;
 }
 
-static pthread_mutex_t *lock_of(size_t bucket)
+static unsigned lock_of(size_t bucket)
 {
-	return &table.locks[bucket % STRIPES];
+	return WTI_CL_LOCK_OBJECTS + bucket % STRIPES;
 }
 
 /* With the lock held. */
@@ -54,11 +53,11 @@ struct wti_cl_object *wti_cl_object_get(const void *handle)
 
 	if (!handle)
 		return NULL;
-	pthread_mutex_lock(lock_of(bucket));
+	wti_cl_lock(lock_of(bucket));
 	object = *find(bucket, handle);
 	if (object)
 		atomic_fetch_add(&object->users, 1);
-	pthread_mutex_unlock(lock_of(bucket));
+	wti_cl_unlock(lock_of(bucket));
 	return object;
 }
 
@@ -77,12 +76,12 @@ static void insert(struct wti_cl_object *object)
 	const size_t bucket = bucket_of(object->handle);
 	struct wti_cl_object **at, *old;
 
-	pthread_mutex_lock(lock_of(bucket));
+	wti_cl_lock(lock_of(bucket));
 	at = find(bucket, object->handle);
 	old = *at;
 	object->next = old ? old->next : NULL;
 	*at = object;
-	pthread_mutex_unlock(lock_of(bucket));
+	wti_cl_unlock(lock_of(bucket));
 	wti_cl_object_put(old);
 }
 
@@ -153,11 +152,11 @@ void wti_cl_object_retain(const void *handle)
 	const size_t bucket = bucket_of(handle);
 	struct wti_cl_object *object;
 
-	pthread_mutex_lock(lock_of(bucket));
+	wti_cl_lock(lock_of(bucket));
 	object = *find(bucket, handle);
 	if (object)
 		object->references++;
-	pthread_mutex_unlock(lock_of(bucket));
+	wti_cl_unlock(lock_of(bucket));
 }
 
 void wti_cl_object_release(const void *handle)
@@ -165,14 +164,14 @@ void wti_cl_object_release(const void *handle)
 	const size_t bucket = bucket_of(handle);
 	struct wti_cl_object **at, *object;
 
-	pthread_mutex_lock(lock_of(bucket));
+	wti_cl_lock(lock_of(bucket));
 	at = find(bucket, handle);
 	object = *at;
 	if (object && --object->references)
 		object = NULL;
 	if (object)
 		*at = object->next;
-	pthread_mutex_unlock(lock_of(bucket));
+	wti_cl_unlock(lock_of(bucket));
 	if (!object)
 		return;
 	wti_cl_object_emit(object, WT_DEVICE_OBJECT_PHASE_RELEASED,

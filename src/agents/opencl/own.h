@@ -45,6 +45,32 @@ static inline struct wti_here wti_cl_here(void)
 
 uint64_t wti_cl_ticks(void);
 
+/* ---- locks.c: all locks of the layer, so that a child of fork() can open them
+ * --------------------
+ */
+
+enum wti_cl_lock {
+	WTI_CL_LOCK_LOOKING, /* held while the thread of the harvest calls the driver */
+	WTI_CL_LOCK_QUEUES,
+	WTI_CL_LOCK_DEVICES,
+	WTI_CL_LOCK_EVENTS,
+	WTI_CL_LOCK_ENDED,
+	WTI_CL_LOCK_MAPPINGS,
+	WTI_CL_LOCK_SVM,
+	WTI_CL_LOCK_EXTENSIONS,
+	WTI_CL_LOCK_KERNELS, /* by the address of what is locked, from here on */
+	WTI_CL_LOCK_OBJECTS = WTI_CL_LOCK_KERNELS + 16,
+	WTI_CL_LOCKS = WTI_CL_LOCK_OBJECTS + 64,
+};
+
+void wti_cl_lock(unsigned which);
+void wti_cl_unlock(unsigned which);
+/* False: not within a second. For the end of the process, which must come. */
+bool wti_cl_lock_soon(unsigned which);
+bool wti_cl_mutex_soon(pthread_mutex_t *mutex);
+/* In a child of fork(), which has none of the threads that may hold them. */
+void wti_cl_locks_reset(void);
+
 /* ---- objects.c: handles ------------------------------------------------------------------------
  */
 
@@ -106,8 +132,15 @@ struct wti_cl_device {
 
 /* The number of a device, given at first sight. */
 uint32_t wti_cl_device_number(cl_device_id device);
+/* Now, in each clock of the system; and which of them a domain is, -1: none. */
+enum { WTI_CL_CLOCKS = 3 };
+void wti_cl_clocks_read(uint64_t ret_ns[WTI_CL_CLOCKS]);
+int wti_cl_clock_index(uint32_t domain);
 /* The clock of a device; probes it at first use, on a queue of its own. 0: not known. */
 uint32_t wti_cl_device_clock(cl_context context, cl_device_id device);
+/* Of a clock that is the device's own: a new pair, if the last one is old. Waits for the device. */
+struct wti_cl_queue;
+void wti_cl_device_pair(const struct wti_cl_queue *queue);
 
 /* ---- queue.c ------------------------------------------------------------------------------- */
 
@@ -118,16 +151,17 @@ struct wti_cl_pending { /* a command whose end is awaited */
 	struct wt_name *geometry;
 	uint64_t bytes;
 	uint32_t op;
-	bool first; /* launch of this kernel with this geometry: may include a compilation */
+	struct wti_cl_first *first; /* launch of this kernel with this geometry; otherwise NULL */
 };
 
 struct wti_cl_pendings {
 	struct wti_cl_pending *all;
-	size_t count, capacity;
+	size_t first, count, capacity; /* `count` of them, from `first` on */
 };
 
 struct wti_cl_queue {
 	struct wti_cl_queue *next; /* of all that may have commands */
+	cl_command_queue handle;
 	uint32_t track;
 	uint32_t device;
 	uint32_t clock; /* 0: times are not known */
@@ -143,6 +177,7 @@ struct wti_cl_queue {
 	struct wti_cl_pendings incoming;
 	pthread_mutex_t harvest_lock; /* of waiting and ended_last; taken before the other */
 	struct wti_cl_pendings waiting;
+	size_t looked; /* of a queue without order: how far the thread has come with looking */
 	uint64_t ended_last;
 };
 
@@ -153,16 +188,41 @@ struct wti_cl_queue {
 void wti_cl_harvest_queue(struct wti_cl_queue *queue);
 /* Takes over a reference to the event. */
 void wti_cl_harvest_later(struct wti_cl_queue *queue, const struct wti_cl_pending *pending);
-/* Emits what has ended, and lets go of its events. */
-void wti_cl_harvest(struct wti_cl_queue *queue);
+/* Emits what has ended, and lets go of its events; of very many not all, but this one, unless it is
+ * NULL. */
+void wti_cl_harvest(struct wti_cl_queue *queue, cl_event event);
 void wti_cl_harvest_all(void);
-/* How many references to this event are ours. Between begin and end that does not change. */
-cl_uint wti_cl_harvest_held_begin(struct wti_cl_queue *queue, cl_event event);
-void wti_cl_harvest_held_end(struct wti_cl_queue *queue);
-/* At the end of the process: emits what there is, and touches the driver no more by itself. */
+/*
+ * The queue of this handle, also if the program has let go of it, with everything that is awaited
+ * as it is until wti_cl_harvest_leave(). NULL: not known, and nothing to leave.
+ */
+struct wti_cl_queue *wti_cl_harvest_enter(cl_command_queue handle);
+void wti_cl_harvest_leave(struct wti_cl_queue *queue);
+/* How many references to this event are ours. In between. */
+cl_uint wti_cl_harvest_held(const struct wti_cl_queue *queue, cl_event event);
+/* At the end of the process: emits what has ended, and touches the driver no more by itself. */
 void wti_cl_harvest_end(void);
+/* In a child of fork(): what was awaited is its parent's. */
+void wti_cl_harvest_forked(void);
 
-/* ---- events.c: which command an event belongs to ------------------------------------------------
+/* ---- first.c: compilation before the first launch of a kernel ----------------------------------
+ */
+
+/* For a launch that waits for these events. NULL: out of memory. */
+struct wti_cl_first *wti_cl_first_make(struct wt_name *kernel, uint64_t correlation, cl_uint count,
+				       const cl_event *list);
+void wti_cl_first_free(struct wti_cl_first *first);
+/* It has ended. Takes it. */
+void wti_cl_first_ended(struct wti_cl_first *first, struct wti_here here,
+			const struct wti_cl_queue *queue, uint64_t submitted, uint64_t started);
+/* When something ended that may have been waited for; clock 0: now, in any clock of the system. */
+void wti_cl_first_note(uint64_t correlation, uint32_t clock, uint64_t ended);
+/* Those that have ended; once all queues have been harvested it is known what they waited for. */
+struct wti_cl_first *wti_cl_first_take(void);
+void wti_cl_first_report(struct wti_here here, struct wti_cl_first *list);
+bool wti_cl_first_waits(void);
+
+/* ---- correlate.c: which command an event belongs to --------------------------------------------
  */
 
 void wti_cl_event_is(cl_event event, uint64_t correlation);
@@ -180,7 +240,8 @@ struct wti_cl_command {
 	struct wt_name *geometry;
 	uint32_t op;
 	bool is_blocking;
-	bool first;
+	bool is_first; /* launch of this kernel with this geometry */
+	struct wti_cl_first *first;
 	uint64_t correlation;
 	uint64_t bytes;
 	uint64_t begin_ticks;

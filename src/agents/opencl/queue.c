@@ -27,6 +27,7 @@ static void queue_add(cl_command_queue handle, struct wti_cl_queue *queue, cl_co
 	char name[64];
 
 	snprintf(name, sizeof(name), "queue %u", number);
+	queue->handle = handle;
 	queue->device = wti_cl_device_number(device);
 	queue->profiled = properties & CL_QUEUE_PROFILING_ENABLE;
 	queue->is_ordered = !(properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
@@ -109,6 +110,16 @@ static void keep_asked(struct wti_cl_queue *queue, const cl_queue_properties *li
 	memcpy(queue->asked, list, count * sizeof(*list));
 }
 
+/* Of a list that is longer than what we take, and was handed on as it is. */
+static cl_command_queue_properties properties_of(cl_command_queue handle)
+{
+	cl_command_queue_properties properties = 0;
+
+	wti_cl.real.clGetCommandQueueInfo(handle, CL_QUEUE_PROPERTIES, sizeof(properties),
+					  &properties, NULL);
+	return properties;
+}
+
 static cl_command_queue CL_API_CALL layer_clCreateCommandQueueWithProperties(
 	cl_context context, cl_device_id device, const cl_queue_properties *list, cl_int *status)
 {
@@ -133,7 +144,10 @@ static cl_command_queue CL_API_CALL layer_clCreateCommandQueueWithProperties(
 	}
 	if (count)
 		keep_asked(queue, list, count);
-	queue_add(handle, queue, context, device, asked, has_times);
+	else
+		asked = properties_of(handle);
+	queue_add(handle, queue, context, device, asked,
+		  has_times || asked & CL_QUEUE_PROFILING_ENABLE);
 	return handle;
 }
 
@@ -221,7 +235,9 @@ static cl_int CL_API_CALL layer_clFinish(cl_command_queue handle)
 	last = atomic_load(&queue->correlation_last);
 	wti_cl_span_begin(here, name);
 	status = wti_cl.real.clFinish(handle);
-	wti_cl_harvest(queue);
+	wti_cl_harvest(queue, NULL);
+	if (queue->clock && wti_cl_clock_index(queue->clock) < 0)
+		wti_cl_device_pair(queue);
 	if (last)
 		wti_cl_edge(here, WT_EDGE_SYNC, last, wti_cl_sync(here, name, queue, begin_ticks));
 	else
@@ -257,7 +273,7 @@ static cl_int CL_API_CALL layer_clReleaseCommandQueue(cl_command_queue handle)
 	struct wti_cl_object *object = wti_cl_object_get(handle);
 
 	if (object)
-		wti_cl_harvest(object->more);
+		wti_cl_harvest(object->more, NULL);
 	wti_cl_object_put(object);
 	wti_cl_object_release(handle);
 	return wti_cl.real.clReleaseCommandQueue(handle);

@@ -10,10 +10,9 @@
 enum { ALLOCATIONS_MAX = 1 << 20 };
 
 static struct {
-	pthread_rwlock_t lock;
 	struct wti_cl_place *all; /* `bytes` of all of it; sorted by address */
 	size_t count, capacity;
-} svm = {.lock = PTHREAD_RWLOCK_INITIALIZER};
+} svm;
 
 /* How many begin at or before the pointer. With the lock held. */
 static size_t rank_of(const void *pointer)
@@ -36,7 +35,7 @@ struct wti_cl_place wti_cl_svm_find(const void *pointer)
 	struct wti_cl_place place = {0};
 	size_t rank;
 
-	pthread_rwlock_rdlock(&svm.lock);
+	wti_cl_lock(WTI_CL_LOCK_SVM);
 	rank = rank_of(pointer);
 	if (rank) {
 		place = svm.all[rank - 1];
@@ -46,7 +45,7 @@ struct wti_cl_place wti_cl_svm_find(const void *pointer)
 		else
 			place = (struct wti_cl_place){0};
 	}
-	pthread_rwlock_unlock(&svm.lock);
+	wti_cl_unlock(WTI_CL_LOCK_SVM);
 	return place;
 }
 
@@ -54,7 +53,7 @@ static void remember(const struct wti_cl_place *place)
 {
 	size_t rank;
 
-	pthread_rwlock_wrlock(&svm.lock);
+	wti_cl_lock(WTI_CL_LOCK_SVM);
 	if (svm.count == svm.capacity && svm.capacity < ALLOCATIONS_MAX) {
 		size_t capacity = svm.capacity ? 2 * svm.capacity : 16;
 		struct wti_cl_place *more = realloc(svm.all, capacity * sizeof(*more));
@@ -70,20 +69,20 @@ static void remember(const struct wti_cl_place *place)
 		svm.all[rank] = *place;
 		svm.count++;
 	}
-	pthread_rwlock_unlock(&svm.lock);
+	wti_cl_unlock(WTI_CL_LOCK_SVM);
 }
 
 static void forget(const void *pointer)
 {
 	size_t rank;
 
-	pthread_rwlock_wrlock(&svm.lock);
+	wti_cl_lock(WTI_CL_LOCK_SVM);
 	rank = rank_of(pointer);
 	if (rank && svm.all[rank - 1].data == pointer) {
 		memmove(svm.all + rank - 1, svm.all + rank, (svm.count - rank) * sizeof(*svm.all));
 		svm.count--;
 	}
-	pthread_rwlock_unlock(&svm.lock);
+	wti_cl_unlock(WTI_CL_LOCK_SVM);
 }
 
 static void *CL_API_CALL layer_clSVMAlloc(cl_context context, cl_svm_mem_flags flags, size_t bytes,
@@ -139,7 +138,7 @@ WTI_CL_COMMAND(clEnqueueSVMMemFill, WT_OP_FILL,
 	       WTI_CL_LIST(to, pattern, pattern_bytes, bytes), {
 		       c->bytes = bytes;
 		       touch(c, WT_ACCESS_MODE_WRITE, to, bytes, 0);
-		       wti_cl_gives(c, pattern, pattern_bytes);
+		       wti_cl_pattern(c, pattern, pattern_bytes);
 	       })
 
 WTI_CL_COMMAND(clEnqueueSVMUnmap, WT_OP_COPY, WTI_CL_LIST(void *mapped), WTI_CL_LIST(mapped),

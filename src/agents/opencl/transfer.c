@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAPPINGS_MAX = 1 << 16 };
+enum {
+	MAPPINGS_MAX = 1 << 16,
+	PATTERN_MAX = 128, /* of a fill: sizeof(long16) */
+};
 
 struct mapping {
 	const void *mem, *address;
@@ -14,10 +17,9 @@ struct mapping {
 };
 
 static struct {
-	pthread_mutex_t lock;
 	struct mapping *all;
 	size_t count, capacity;
-} mappings = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} mappings;
 
 struct wti_cl_box wti_cl_box(const size_t *origin, const size_t *region, size_t row, size_t slice)
 {
@@ -74,6 +76,21 @@ void wti_cl_from_host(struct wti_cl_command *c, const void *host, uint64_t bytes
 						       .hash = wti_cl_content(host, bytes)});
 }
 
+void wti_cl_pattern(struct wti_cl_command *c, const void *pattern, uint64_t bytes)
+{
+	if (bytes <= PATTERN_MAX)
+		wti_cl_gives(c, pattern, bytes);
+}
+
+bool wti_cl_has(cl_mem mem, uint64_t offset, uint64_t bytes)
+{
+	struct wti_cl_object *object = wti_cl.replayable ? wti_cl_object_get(mem) : NULL;
+	bool has = object && offset <= object->bytes && bytes <= object->bytes - offset;
+
+	wti_cl_object_put(object);
+	return has;
+}
+
 void wti_cl_to_host(struct wti_cl_command *c, const void *host, uint64_t bytes)
 {
 	c->host = host;
@@ -115,7 +132,7 @@ void wti_cl_mapped(const void *mem, const void *address, uint64_t offset, uint64
 {
 	const struct mapping mapping = {mem, address, offset, bytes, flags};
 
-	pthread_mutex_lock(&mappings.lock);
+	wti_cl_lock(WTI_CL_LOCK_MAPPINGS);
 	if (mappings.count == mappings.capacity && mappings.capacity < MAPPINGS_MAX) {
 		size_t capacity = mappings.capacity ? 2 * mappings.capacity : 16;
 		struct mapping *more = realloc(mappings.all, capacity * sizeof(*more));
@@ -127,7 +144,7 @@ void wti_cl_mapped(const void *mem, const void *address, uint64_t offset, uint64
 	}
 	if (mappings.count < mappings.capacity)
 		mappings.all[mappings.count++] = mapping;
-	pthread_mutex_unlock(&mappings.lock);
+	wti_cl_unlock(WTI_CL_LOCK_MAPPINGS);
 }
 
 /* The newest of this address; the same one may be mapped several times. */
@@ -135,7 +152,7 @@ static bool take_mapping(const void *mem, const void *address, struct mapping *r
 {
 	bool found = false;
 
-	pthread_mutex_lock(&mappings.lock);
+	wti_cl_lock(WTI_CL_LOCK_MAPPINGS);
 	for (size_t i = mappings.count; i-- && !found;) {
 		if (mappings.all[i].mem != mem || mappings.all[i].address != address)
 			continue;
@@ -143,7 +160,7 @@ static bool take_mapping(const void *mem, const void *address, struct mapping *r
 		mappings.all[i] = mappings.all[--mappings.count];
 		found = true;
 	}
-	pthread_mutex_unlock(&mappings.lock);
+	wti_cl_unlock(WTI_CL_LOCK_MAPPINGS);
 	return found;
 }
 

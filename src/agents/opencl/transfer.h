@@ -22,10 +22,15 @@ void wti_cl_boxes(struct wti_cl_command *c, const struct wti_cl_box *first,
 		  const struct wti_cl_box *second);
 /* Host memory that is read: its bytes are kept with --replayable. */
 void wti_cl_from_host(struct wti_cl_command *c, const void *host, uint64_t bytes);
+/* With --replayable: whether an object has these bytes. If not, the driver refuses, and host memory
+ * must not be read. */
+bool wti_cl_has(cl_mem mem, uint64_t offset, uint64_t bytes);
 /* Host memory that is written: hashed with --replayable, when a blocking call has returned. */
 void wti_cl_to_host(struct wti_cl_command *c, const void *host, uint64_t bytes);
-/* With --replayable: something small, such as the pattern of a fill. */
+/* With --replayable: something small. */
 void wti_cl_gives(struct wti_cl_command *c, const void *value, uint64_t bytes);
+/* The pattern of a fill; one that is too long the driver refuses, and it is not read. */
+void wti_cl_pattern(struct wti_cl_command *c, const void *pattern, uint64_t bytes);
 /* All of an object; how many bytes that are. */
 uint64_t wti_cl_whole(struct wti_cl_command *c, uint32_t mode, const void *mem);
 
