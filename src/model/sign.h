@@ -48,6 +48,9 @@ struct wti_provenance {
 	const char *command;
 	const char *directory;
 	const char *status;
+	const char *commit;       /* of the sources; as git has it */
+	const char *changes;      /* files that differed from it: their hash, or "none" */
+	const char *lineage;      /* whether the model is what the run saved, in words */
 	int64_t start_ns, end_ns; /* since 1970 */
 };
 

@@ -102,6 +102,22 @@ static void put_known(struct wti_json *json, const char *key, const char *text)
 		put_text(json, key, text);
 }
 
+static void put_dependencies(struct wti_json *json, const struct wti_provenance *provenance)
+{
+	if (!provenance->commit || !*provenance->commit)
+		return;
+	wti_json_key(json, "resolvedDependencies");
+	wti_json_array(json);
+	wti_json_object(json);
+	put_text(json, "name", "git commit");
+	wti_json_key(json, "digest");
+	wti_json_object(json);
+	put_text(json, "gitCommit", provenance->commit);
+	wti_json_object_end(json);
+	wti_json_object_end(json);
+	wti_json_array_end(json);
+}
+
 static void put_definition(struct wti_json *json, const struct wti_manifest *manifest,
 			   const struct wti_provenance *provenance)
 {
@@ -117,7 +133,10 @@ static void put_definition(struct wti_json *json, const struct wti_manifest *man
 	wti_json_object(json);
 	put_text(json, "format", manifest->format);
 	put_known(json, "status", provenance->status);
+	put_known(json, "changedFiles", provenance->changes);
+	put_known(json, "lineage", provenance->lineage);
 	wti_json_object_end(json);
+	put_dependencies(json, provenance);
 	wti_json_object_end(json);
 }
 

@@ -217,6 +217,7 @@ class Model(unittest.TestCase):
         self.assertEqual((said["_type"], said["predicateType"]), ("https://in-toto.io/Statement/v1", "https://slsa.dev/provenance/v1"))
         self.assertEqual(said["predicate"]["runDetails"]["metadata"]["invocationId"], "run")
         self.assertEqual(said["subject"][0]["name"], "model.safetensors")
+        self.assertIn("NOT MEASURED: the run saved nothing", said["predicate"]["buildDefinition"]["internalParameters"]["lineage"])
         self.assertIn("-o FILE", self.run_model("attest", "model.safetensors", "--run", "run", status=2))
         self.run_model("attest", "model.safetensors", "--run", "not-there", "-o", "x", status=3)
 

@@ -319,7 +319,7 @@ const struct wti_verb wti_verb_model = {
 		"key makes a pair of Ed25519 keys, FILE and FILE.pub. sign signs the manifest, "
 		"which "
 		"verify --key checks. attest states which run a model comes from, as SLSA "
-		"provenance.\n\n"
+		"provenance, unless the run shows that it saved something else.\n\n"
 		"Exit status: 0 clean, 1 findings or differences, 2 usage, 3 the file is damaged "
 		"or "
 		"of no known format.",

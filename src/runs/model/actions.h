@@ -28,7 +28,10 @@ int wti_model_manifest(const struct wti_front *front, const char *path, const ch
 /* Signs the manifest. `output` NULL: beside the model. */
 int wti_model_sign(const struct wti_front *front, const char *path, const char *key,
 		   const char *output, struct wt_result *result, struct wt_err *err);
-/* Which run the model comes from, as SLSA provenance; signed, if there is a key. */
+/*
+ * Which run the model comes from, as SLSA provenance; signed, if there is a key. If the model is
+ * not what the run saved there are findings, and no statement.
+ */
 int wti_model_attest(const struct wti_front *front, const char *path, const char *run_word,
 		     const char *key, const char *output, struct wt_result *result,
 		     struct wt_err *err);

@@ -238,6 +238,12 @@ def test_saved(t: Harness) -> None:
         lineage.found(*fault)
     layer = str(lineage.verify("mapped.npy", "a"))
     t.check("an array without a hash is not measured, with the reason", "NOT MEASURED" in layer and "without a hash" in layer, layer[:1500])
+    for name, status in (("model.pt", 0), ("flipped/old.pt", 1)):
+        done = t.execute([t.wheeltap, "model", "attest", name, "--run", str(lineage.home / "a"), "-o", "statement"])
+        written = (t.folder / "statement").read_text() if (t.folder / "statement").exists() else ""
+        good = done.status == status and bool(written) == (not status) and ('"lineage":"held' in written) == (not status)
+        t.check(f"attested is what the run saved: {name}", good, done.output + done.errors + written)
+        (t.folder / "statement").unlink(missing_ok=True)
     data = (t.folder / "full_5.pt").read_bytes()
     (t.folder / "cut").mkdir(exist_ok=True)
     (t.folder / "cut/full_5.pt").write_bytes(data[:len(data) // 2])
