@@ -55,8 +55,10 @@ struct wti_catalogue_row {
 int wti_catalogue_put(struct wti_catalogue *c, const struct wti_catalogue_row *row, bool is_other,
 		      int64_t *ret_id, struct wt_err *err);
 int wti_catalogue_drop(struct wti_catalogue *c, int64_t id, struct wt_err *err);
+/* catalogue_summaries.c: what was read in its trace. Within a change. */
 int wti_catalogue_put_summary(struct wti_catalogue *c, int64_t id,
 			      const struct wti_run_summary *summary, struct wt_err *err);
+int wti_catalogue_forget_summary(struct wti_catalogue *c, int64_t id, struct wt_err *err);
 /* catalogue_refresh.c: brings the database up to date, and loads. */
 int wti_catalogue_refresh(const struct wti_front *front, struct wti_catalogue *c,
 			  struct wt_err *err);
