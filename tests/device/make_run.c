@@ -10,6 +10,7 @@
  *   op TRACK NS OP NAME DEVICE CORRELATION START END BYTES
  *   edge TRACK NS TYPE FROM TO               step TRACK NS STEP
  *   access TRACK NS MODE CORRELATION OBJECT OFFSET BYTES
+ *   syscall TRACK NS NUMBER DURATION
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -159,6 +160,16 @@ static void put_step(char **words, const char *line)
 	put(WT_KIND_CONTEXT, words, v, line);
 }
 
+static void put_syscall(char **words, const char *line)
+{
+	uint64_t v[WT_FIELDS_MAX] = {0};
+
+	v[WT_SYSCALL_FIELD_ARCH] = 1; /* x86_64 */
+	v[WT_SYSCALL_FIELD_NR] = number(words[3]);
+	v[WT_SYSCALL_FIELD_DURATION] = number(words[4]);
+	put(WT_KIND_SYSCALL, words, v, line);
+}
+
 static void put_line(char **words, const char *line)
 {
 	uint64_t rank[WT_FIELDS_MAX] = {words[3] ? number(words[3]) : 0,
@@ -182,6 +193,8 @@ static void put_line(char **words, const char *line)
 		put_edge(words, line);
 	else if (!strcmp(words[0], "access"))
 		put_access(words, line);
+	else if (!strcmp(words[0], "syscall"))
+		put_syscall(words, line);
 	else if (!strcmp(words[0], "step"))
 		put_step(words, line);
 	else

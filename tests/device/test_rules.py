@@ -189,6 +189,8 @@ def check_gaps(tap: Tap, bench: Bench) -> None:
     run.step(0, 3)
     run.launch(0, 100, 200, 1000, name="first")
     run.put(1, 1200, "begin\t1\t1200\t0\tload_batch")
+    run.put(1, 5000, "syscall\t1\t5000\t0\t3000")
+    run.put(1, 6000, "syscall\t1\t6000\t1\t500")
     run.put(1, 8000, "end\t1\t8000\tload_batch")
     run.step(8100, 4)
     run.put(1, 8200, "call\t1\t8200\tmodel.forward\ttrain.py\t41")
@@ -197,11 +199,35 @@ def check_gaps(tap: Tap, bench: Bench) -> None:
     run.launch(8700, 100, 9600, 9700, name="third")
     said = bench.ask("stat", "--device", "--json", str(bench.make("gaps", [run])))
     gap = said["tables"]["gaps"][0]
-    expected = {"gap_ns": 8000, "step": 4, "host": "load_batch", "after": "second", "operator": "model.forward", "where": "train.py:41", "before": "first"}
+    expected = {"gap_ns": 8000, "step": 4, "host": "load_batch", "syscall": "read", "after": "second", "operator": "model.forward", "where": "train.py:41", "before": "first"}
     tap.equal("the largest gap through all layers", {key: gap[key] for key in expected}, expected)
+    run.put(1, 7000, "syscall\t1\t7000\t1023\t6500")
+    said = bench.ask("stat", "--device", "--json", str(bench.make("unnamed", [run])))
+    tap.equal("a system call without a name", said["tables"]["gaps"][0]["syscall"], "syscall_0x3ff")
     text = subprocess.run([bench.wheeltap, "stat", "--device", "--what-if", "second", str(bench.folder / "gaps")], capture_output=True, text=True,
                           env=environment(), timeout=PATIENCE)  # fmt: skip
     tap.check("a what-if without a share is an error", text.returncode != 0 and "is no what-if" in text.stderr, text.stderr)
+
+
+def check_graph(tap: Tap, bench: Bench) -> None:
+    """Kernels of a CUDA graph, as PyTorch's profiler writes them: all have the correlation of the call. The longest way is by hand: the call
+    at 0, the first kernel of stream 8 from 30 to 200, a second of it to 260, and the wait that ends at 270."""
+    def event(cat: str, name: str, ts: int, dur: int, **args: int) -> dict[str, Any]:
+        return {"ph": "X", "cat": cat, "name": name, "pid": args.get("device", 1), "tid": args.get("stream", 1), "ts": ts, "dur": dur, "args": args}
+
+    events = [event("cuda_runtime", "cudaGraphLaunch", 0, 10, correlation=5), event("kernel", "a", 20, 30, device=0, stream=7, correlation=5),
+              event("kernel", "b", 30, 170, device=0, stream=8, correlation=5), event("kernel", "c", 55, 5, device=0, stream=7, correlation=5),
+              event("kernel", "d", 200, 60, device=0, stream=8, correlation=5),
+              event("cuda_runtime", "cudaDeviceSynchronize", 20, 250, correlation=6),
+              event("cuda_sync", "Context Sync", 20, 250, device=0, stream=-1, correlation=6), event("cpu_op", "after", 270, 30)]
+    path = bench.folder / "graph.json"
+    path.write_text(json.dumps({"traceEvents": events}))
+    subprocess.run([bench.wheeltap, "import", "kineto", str(path), "-o", str(bench.folder / "graph")], check=True, capture_output=True,
+                   env=environment(), timeout=PATIENCE)  # fmt: skip
+    said = bench.ask("stat", "--device", "--critical-path", "--json", str(bench.folder / "graph"))
+    names = {row["name"]: row["time_ns"] for row in said["tables"]["critical_names"]}
+    tap.check("kernels of a graph are on the critical path", said["critical_path_ns"] == 290 * US and {"b", "d"} <= {*names}, said["critical_path_ns"], names)
+    tap.check("and others beside them are not", not {"a", "c"} & {*names}, names)
 
 
 def check_diff(tap: Tap, bench: Bench) -> None:
@@ -245,6 +271,7 @@ def main() -> int:
         check_not_measured(tap, bench)
         check_memory(tap, bench)
         check_gaps(tap, bench)
+        check_graph(tap, bench)
         check_diff(tap, bench)
         check_overlap(tap, bench)
     return tap.finish()

@@ -264,7 +264,9 @@ static bool keep(struct strace *strace, uint64_t tid, uint64_t time,
 	if (!pending)
 		return false;
 	free(pending->text);
-	pending->text = strndup(line->at, bytes);
+	pending->text = malloc(bytes + 1); /* it may have a NUL in it */
+	if (pending->text)
+		memcpy(pending->text, line->at, bytes);
 	pending->bytes = pending->text ? bytes : 0;
 	pending->time = time;
 	return pending->text;

@@ -6,10 +6,11 @@
  */
 #include "device.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/number.h"
-#include "syscall/table.h"
+#include "syscall/decode.h"
 #include "trace/query.h"
 
 #define GAPS 10u /* more are no longer the largest */
@@ -78,7 +79,7 @@ static const struct wti_work_call *host_call(const struct wti_work *work, const 
 }
 
 struct asked {
-	const char *name;
+	char name[WTI_CALL_LABEL_BYTES];
 	int64_t ns;
 };
 
@@ -96,6 +97,7 @@ static int system_call(const struct wti_work *work, const struct gap *gap,
 	static const char *const kinds[] = {"syscall"};
 	const struct wti_work_thread *thread = &work->threads[launch->thread];
 	uint32_t tid = tid_of(work->trace, thread->stream, thread->track);
+	char label[WTI_CALL_LABEL_BYTES];
 	struct wt_cursor *cursor;
 	struct wt_query query;
 	struct wt_event event;
@@ -119,12 +121,13 @@ static int system_call(const struct wti_work *work, const struct gap *gap,
 			continue;
 		ns = wti_bounded(event.time_ns) -
 		     (begin_ns > gap->from_ns ? begin_ns : gap->from_ns);
-		if (ns > ret->ns)
-			*ret = (struct asked){
-				wti_call_name(
-					(enum wti_arch)wt_event_u64(&event, WT_SYSCALL_FIELD_ARCH),
-					(uint32_t)wt_event_u64(&event, WT_SYSCALL_FIELD_NR)),
-				ns};
+		if (ns <= ret->ns)
+			continue;
+		ret->ns = ns;
+		snprintf(ret->name, sizeof(ret->name), "%s",
+			 wti_call_label(label,
+					(uint32_t)wt_event_u64(&event, WT_SYSCALL_FIELD_ARCH),
+					(uint32_t)wt_event_u64(&event, WT_SYSCALL_FIELD_NR)));
 	}
 	wt_cursor_free(cursor);
 	return r < 0 ? r : 0;
@@ -160,7 +163,7 @@ static int row(struct wt_table *table, const struct wti_work *work, const struct
 	const struct wti_work_op *after = &work->ops[gap->after];
 	const struct wti_work_call *launch = wti_work_launch(work, after), *host;
 	uint32_t operator_call = wti_work_operator(work, after->call, false);
-	struct asked asked = {"", 0};
+	struct asked asked = {.ns = 0};
 	int r = launch ? system_call(work, gap, launch, &asked, err) : 0;
 
 	if (r)

@@ -160,31 +160,32 @@ static int by_ns(const void *a, const void *b)
 
 struct queues {
 	struct wti_path_graph *graph;
-	uint32_t *last;    /* by queue: operation plus one */
-	uint32_t *sync_of; /* by operation: the last operation plus one that it waits for */
-	bool *has_edge;    /* by operation: a synchronisation with an edge of its own */
+	uint32_t *last;           /* by queue: operation plus one */
+	uint32_t *sync_of;        /* by operation: the last operation plus one that it waits for */
+	bool *has_edge;           /* by operation: a synchronisation with an edge of its own */
+	uint32_t *before, *after; /* by operation: find_work() */
 	bool all_launches;
 };
 
-/* The last work at or before an operation of its queue, plus one; 0: none. */
-static uint32_t work_before(const struct wti_work *work, uint32_t op)
+/* Of each operation the last work at or before it in its queue, and the first at or after it: plus
+ * one, 0: none. */
+static void find_work(struct queues *queues)
 {
-	const struct wti_work_queue *queue = &work->queues[work->ops[op].queue];
+	const struct wti_work *work = queues->graph->work;
 
-	for (size_t i = op + 1; i-- > queue->first;)
-		if (wti_work_is_work(&work->ops[i]))
-			return (uint32_t)i + 1;
-	return 0;
-}
+	for (size_t q = 0; q < work->queue_count; q++) {
+		size_t first = work->queues[q].first, end = first + work->queues[q].count;
+		uint32_t last = 0, next = 0;
 
-static uint32_t work_after(const struct wti_work *work, uint32_t op)
-{
-	const struct wti_work_queue *queue = &work->queues[work->ops[op].queue];
-
-	for (size_t i = op; i < queue->first + queue->count; i++)
-		if (wti_work_is_work(&work->ops[i]))
-			return (uint32_t)i + 1;
-	return 0;
+		for (size_t i = first; i < end; i++) {
+			last = wti_work_is_work(&work->ops[i]) ? (uint32_t)i + 1 : last;
+			queues->before[i] = last;
+		}
+		for (size_t i = end; i-- > first;) {
+			next = wti_work_is_work(&work->ops[i]) ? (uint32_t)i + 1 : next;
+			queues->after[i] = next;
+		}
+	}
 }
 
 static int sync_edge(struct queues *queues, uint32_t op, uint32_t sync)
@@ -209,9 +210,9 @@ static int take_edges(struct queues *queues)
 
 		if (!edge->from || !edge->to)
 			continue;
-		from = work_before(work, (uint32_t)edge->from - 1);
+		from = queues->before[edge->from - 1];
 		if (edge->type == WT_EDGE_RECORD_WAIT) {
-			to = work_after(work, (uint32_t)edge->to - 1);
+			to = queues->after[edge->to - 1];
 			if (from && to && from != to &&
 			    (!queues->sync_of[to - 1] ||
 			     work->ops[queues->sync_of[to - 1] - 1].end_ns <
@@ -296,6 +297,26 @@ static int add_queues(struct queues *queues)
 	return r;
 }
 
+static bool allocate(struct queues *queues, const struct wti_work *work)
+{
+	queues->last = calloc(work->queue_count + 1, sizeof(*queues->last));
+	queues->sync_of = calloc(work->op_count + 1, sizeof(*queues->sync_of));
+	queues->has_edge = calloc(work->op_count + 1, sizeof(*queues->has_edge));
+	queues->before = calloc(work->op_count + 1, sizeof(*queues->before));
+	queues->after = calloc(work->op_count + 1, sizeof(*queues->after));
+	return queues->last && queues->sync_of && queues->has_edge && queues->before &&
+	       queues->after;
+}
+
+static void release(struct queues *queues)
+{
+	free(queues->last);
+	free(queues->sync_of);
+	free(queues->has_edge);
+	free(queues->before);
+	free(queues->after);
+}
+
 int wti_path_graph_make(struct wti_path_graph *graph, const struct wti_work *work,
 			bool all_launches, struct wt_err *err)
 {
@@ -308,15 +329,12 @@ int wti_path_graph_make(struct wti_path_graph *graph, const struct wti_work *wor
 		return wti_err(err, WT_E_LIMIT,
 			       "too many operations for a critical path: give "
 			       "--from and --to");
-	queues.last = calloc(work->queue_count + 1, sizeof(*queues.last));
-	queues.sync_of = calloc(work->op_count + 1, sizeof(*queues.sync_of));
-	queues.has_edge = calloc(work->op_count + 1, sizeof(*queues.has_edge));
-	r = queues.last && queues.sync_of && queues.has_edge ? add_threads(graph) : WT_E_NOMEM;
-	if (!r)
+	r = allocate(&queues, work) ? add_threads(graph) : WT_E_NOMEM;
+	if (!r) {
+		find_work(&queues);
 		r = add_queues(&queues);
-	free(queues.last);
-	free(queues.sync_of);
-	free(queues.has_edge);
+	}
+	release(&queues);
 	return r ? wti_err(err, r, "out of memory for the critical path") : 0;
 }
 
