@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`wheeltap python`: the agent can be built from what is installed, lies apart for each interpreter; wheeltap can be imported."""
+"""`wheeltap python`: agents lie apart for each interpreter; wheeltap can be imported. That one can be built is tested in test_join.py."""
 
 from __future__ import annotations
 
@@ -8,24 +8,6 @@ import subprocess
 from pathlib import Path
 
 from recorded import Harness, main
-
-BUILD = """
-import importlib.machinery, importlib.util, sys
-spec = importlib.util.spec_from_file_location("_build", sys.argv[1] + "/wheeltap/_build.py")
-build = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(build)
-why = build.refusal() or ("" if build.compiler() else "no compiler")
-if why:
-    print("skip", why)
-    sys.exit(0)
-build.FLAGS = [flag.replace("-O2", "-O0") for flag in build.FLAGS]
-done = build.build(sys.argv[1] + "/source", sys.argv[2])
-print(done.stdout[-3000:])
-if done.returncode == 0:
-    loader = importlib.machinery.ExtensionFileLoader("_wheeltap", sys.argv[2])
-    core = importlib.util.module_from_spec(importlib.util.spec_from_file_location("_wheeltap", sys.argv[2], loader=loader))
-    print("loaded", core.recording())
-"""
 
 PLACES = """
 import sys
@@ -43,15 +25,6 @@ print(wheeltap.recording(), core.__file__ if core else "none")
 READ = "import wheeltap; wheeltap.step(1); print(wheeltap.__path__[-1], wheeltap.recording(), wheeltap.start(), type(wheeltap.open({!r})).__name__)"
 
 
-def test_build(t: Harness) -> None:
-    home = Path(t.wheeltap).parent / "python"
-    run = t.execute([t.python, "-I", "-c", BUILD, str(home), str(t.folder / "extension.so")])
-    if run.output.startswith("skip"):
-        print(f"# {run.output.strip()}")
-        return
-    t.equal("the agent can be built and loaded", run.output.strip().splitlines()[-1:], ["loaded False"], run.output, run.errors)
-
-
 def copy_home(t: Harness, name: str = "copy") -> Path:
     copy = t.folder / name
     shutil.copytree(Path(t.wheeltap).parent / "python", copy / "python", ignore=shutil.ignore_patterns("added"))
@@ -62,8 +35,7 @@ def copy_home(t: Harness, name: str = "copy") -> Path:
 def test_apart(t: Harness) -> None:
     """An interpreter takes the agent that was built for it; another one of the same version takes the one that wheeltap was
     built with, if there is one for that version, or none."""
-    if not (t.folder / "extension.so").exists():
-        return
+    agent = t.record(WHERE).output.split()[-1]
     home, ours = copy_home(t) / "python", t.wheeltap
     own, other = t.execute([t.python, "-I", "-c", PLACES, str(home)]).output.split()
     t.check("the places of two interpreters differ", own != other, own, other)
@@ -71,7 +43,7 @@ def test_apart(t: Harness) -> None:
     is_common = (home / "wheeltap" / f"_wheeltap{suffix}").exists()
     for place, is_taken in ((other, False), (own, True)):
         Path(place).mkdir(parents=True)
-        shutil.copy(t.folder / "extension.so", Path(place) / f"_wheeltap{suffix}")
+        shutil.copy(agent, Path(place) / f"_wheeltap{suffix}")
         t.wheeltap = str(home.parent / "wheeltap")
         run = t.record(WHERE)
         t.wheeltap = ours
@@ -140,4 +112,4 @@ def test_progress(t: Harness) -> None:
 
 
 if __name__ == "__main__":
-    main(test_build, test_apart, test_import, test_not_python, test_progress)
+    main(test_apart, test_import, test_not_python, test_progress)
