@@ -148,7 +148,8 @@ uint64_t wti_clock_invert(const struct wti_clock *clock, int64_t to)
 		else
 			high = middle;
 	}
-	distance = ((double)to - (double)clock->pairs[low].to) / clock->slopes[low];
+	/* The difference first: a double has no ns left of a time since 1970. */
+	distance = (double)wti_difference(to, clock->pairs[low].to) / clock->slopes[low];
 	away = wti_u64_of(round(fabs(distance)));
 	if (distance < 0)
 		return away < clock->pairs[low].from ? clock->pairs[low].from - away : 0;

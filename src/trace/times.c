@@ -208,19 +208,32 @@ int64_t wt_trace_ns(const struct wt_trace *trace, size_t stream, uint64_t ticks)
 	return wti_bounded(wti_difference(ns, trace->start_ns));
 }
 
+/* Clocks of devices count ns: where there is one pair alone, it shifts them. */
+static int64_t device_ns(const struct wt_trace *trace, size_t stream, const struct wti_clock *clock,
+			 uint64_t ticks)
+{
+	const struct wti_clock_pair *pair = clock->pairs;
+
+	if (clock->count != 1)
+		return wt_trace_ns(trace, stream, (uint64_t)wti_clock_convert(clock, ticks));
+	return wti_bounded(wti_sum(wt_trace_ns(trace, stream, (uint64_t)pair->to),
+				   wti_difference(wti_i64(ticks), wti_i64(pair->from))));
+}
+
 int64_t wt_trace_domain_ns(const struct wt_trace *trace, size_t stream, uint32_t domain,
 			   uint64_t ticks)
 {
 	const struct wti_trace_stream *from = &trace->streams[stream];
+	const struct wti_clock *realtime = &trace->groups[from->group].to_realtime;
 
 	if (domain == WT_CLOCK_STREAM || domain == wt_reader_identity(from->reader)->clock)
 		return wt_trace_ns(trace, stream, ticks);
 	for (size_t i = 0; i < from->device_count; i++) {
 		if (from->devices[i].domain == domain)
-			return wt_trace_ns(
-				trace, stream,
-				(uint64_t)wti_clock_convert(&from->devices[i].to_stream, ticks));
+			return device_ns(trace, stream, &from->devices[i].to_stream, ticks);
 	}
+	if (domain == WT_CLOCK_REALTIME && realtime->count)
+		return wt_trace_ns(trace, stream, wti_clock_invert(realtime, wti_i64(ticks)));
 	if (domain == WT_CLOCK_MONOTONIC)
 		return wti_bounded(wti_difference(wti_i64(ticks), trace->start_ns));
 	return wt_trace_ns(trace, stream, ticks);

@@ -20,13 +20,14 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 from harness import BUILD, PATIENCE, PYTHON, WHEELTAP, Case, environment, events, has_module, skip  # noqa: E402
 
-PROGRAMS = {Path(path).name.removeprefix("opencl_"): path for path in sys.argv[1:]}
+PROGRAMS = {Path(path).name.removeprefix("opencl_"): path for path in sys.argv[1:] if "layer_" not in path}
+BELOW = next((str(Path(path).resolve()) for path in sys.argv[1:] if "layer_" in path), "")
 # The driver compiles slowly: what one program has compiled is there for all, and for the next run of the test.
 CACHE = BUILD / "tests" / "opencl" / "pocl-cache"
 
 
-def run(words: list[str], status: int = 0) -> str:
-    done = subprocess.run(words, env=environment(POCL_CACHE_DIR=str(CACHE)), stdout=subprocess.PIPE, timeout=PATIENCE, check=False, text=True)
+def run(words: list[str], status: int = 0, **variables: str) -> str:
+    done = subprocess.run(words, env=environment(POCL_CACHE_DIR=str(CACHE), **variables), stdout=subprocess.PIPE, timeout=PATIENCE, check=False, text=True)
     if done.returncode != status:
         raise AssertionError(f"{words} ended with {done.returncode}, not {status}")
     return done.stdout
@@ -42,9 +43,9 @@ def steady(text: str) -> list[str]:
 
 
 class Recorded:
-    def __init__(self, folder: Path, words: list[str], *options: str, status: int = 0) -> None:
+    def __init__(self, folder: Path, words: list[str], *options: str, status: int = 0, **variables: str) -> None:
         self.folder = folder
-        self.output = run([WHEELTAP, "record", "--opencl", "-q", *options, "-o", str(folder), "--", *words], status)
+        self.output = run([WHEELTAP, "record", "--opencl", "-q", *options, "-o", str(folder), "--", *words], status, **variables)
 
     def rows(self, kind: str) -> list[dict[str, Any]]:
         return [event["fields"] | {"track": event["track"], "seq": event["seq"]} for event in events(self.folder, kind)]
@@ -199,6 +200,41 @@ class Details(OpenCL):
             self.assertIn(what, done.stderr)
 
 
+class Below(OpenCL):
+    """Other drivers, made by a layer below ours (below.c)."""
+
+    def below(self, name: str, *words: str, **variables: str) -> Recorded:
+        return Recorded(self.folder / "".join([name, *variables.values()]), [PROGRAMS[name], *words], OPENCL_LAYERS=BELOW, **variables)
+
+    def test_clocks(self) -> None:
+        """Whatever clock a device has, it is found, and its times are those of the trace: no command runs before its call or ends after the host waited."""
+        for clock, domain in (("raw", 3), ("monotonic", 2), ("realtime", 4), ("own", 64)):
+            recorded = self.below("vector_add", BELOW_CLOCK=clock)
+            self.compare(recorded, recorded.output)
+            self.times(recorded)
+            rows = recorded.rows("device_op")
+            commands = [row for row in rows if row["op"] in ("kernel", "copy")]
+            self.assertEqual({row["clock"] for row in commands}, {domain}, clock)
+            pairs = [row for row in recorded.rows("clock") if row["domain"] == domain]
+            slack = 2_000_000 + max(row["error"] for row in pairs)
+            called = {event["fields"]["to"]: event["time_ns"] for event in events(recorded.folder, "edge") if event["fields"]["type"] == "launch"}
+            waited = max(row["ended"] for row in rows if row["op"] == "sync")
+            for row in commands:
+                self.assertGreaterEqual(row["queued"], called[row["correlation"]] - slack, (clock, row))
+                self.assertLessEqual(row["ended"], waited + slack, (clock, row))
+
+    def test_submitted_at_once(self) -> None:
+        """A driver that submits what has to wait: waiting for the program is no compilation."""
+        recorded = self.below("odd", "gated", BELOW_SUBMITS="1")
+        rows = recorded.rows("device_op")
+        gate = next(row["ended"] for row in rows if row["name"] == "clSetUserEventStatus")
+        kernel = next(row for row in rows if row["op"] == "kernel")
+        self.assertLess(kernel["submitted"], gate - 500_000_000)
+        for row in rows:
+            if row["name"] == "first launch (compilation)":
+                self.assertGreaterEqual(row["started"], gate - 1_000_000)
+
+
 class Odd(OpenCL):
     """What few programs do (odd.c): nothing changes, with everything kept as well."""
 
@@ -238,14 +274,6 @@ class Odd(OpenCL):
             failures = [row for row in recorded.rows("mark") if row["name"] == "OpenCL command failed"]
             self.assertEqual(len(failures), 6)
 
-    def test_waiting_is_no_compilation(self) -> None:
-        """A first launch that waits 0.7 s for an event of the program."""
-        rows = self.odd("gated").rows("device_op")
-        gate = next(row["ended"] for row in rows if row["name"] == "clSetUserEventStatus")
-        for row in rows:
-            if row["name"] == "first launch (compilation)":
-                self.assertGreaterEqual(row["started"], gate - 1_000_000)
-
     def test_never_ends(self) -> None:
         """More commands than are looked at in one go wait for what never comes; one behind them ends."""
         commands = self.odd("never").commands()
@@ -256,6 +284,7 @@ class Odd(OpenCL):
 for name in [name for name in dir(OpenCL) if name.startswith("test_")]:
     setattr(Details, name, None)  # once is enough
     setattr(Odd, name, None)
+    setattr(Below, name, None)
 
 if __name__ == "__main__":
     probe = subprocess.run([PROGRAMS["scan"]], env=environment(POCL_CACHE_DIR=str(CACHE)), stdout=subprocess.DEVNULL, timeout=PATIENCE, check=False)

@@ -94,7 +94,10 @@ static void forked(void)
 	wti_cl_harvest_forked();
 }
 
-/* An older loader has fewer entries: what it does not have is NULL here, and not taken over. */
+/*
+ * An older loader has fewer entries: what it does not have is NULL here, and not taken over. If we
+ * are in the list twice, or a second loader is in the process, all is handed on the second time.
+ */
 __attribute__((visibility("default"))) CL_API_ENTRY cl_int CL_API_CALL
 clInitLayer(cl_uint count, const cl_icd_dispatch *target, cl_uint *ret_count,
 	    const cl_icd_dispatch **ret_ours)
@@ -104,6 +107,12 @@ clInitLayer(cl_uint count, const cl_icd_dispatch *target, cl_uint *ret_count,
 
 	if (!target || !ret_count || !ret_ours)
 		return CL_INVALID_VALUE;
+	if (wti_cl.is_loaded) {
+		*ret_count = count;
+		*ret_ours = target;
+		return CL_SUCCESS;
+	}
+	wti_cl.is_loaded = true;
 	memcpy(&wti_cl.real, target, kept * sizeof(void *));
 	memcpy(&wti_cl.ours, target, kept * sizeof(void *));
 	wti_cl.pid = (uint32_t)getpid();

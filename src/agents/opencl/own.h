@@ -28,6 +28,7 @@ struct wti_cl {
 	const struct wti_services *agent; /* whose guest we are */
 	cl_icd_dispatch real;             /* what comes below us; NULL: the driver has none */
 	cl_icd_dispatch ours;
+	bool is_loaded;
 	uint32_t pid;    /* a child of fork has neither our threads nor our work */
 	bool replayable; /* keep contents and arguments */
 	bool stacks;     /* and from where commands were enqueued */
