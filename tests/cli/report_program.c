@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A program to report on: COUNT values of a metric, the ones at SPIKE and BROKEN being a spike and
- * no number; then it ends as asked for: good, fail (status 3), hang (until it is killed).
+ * no number; then it ends as asked for: good, wrong (a check fails), fail (the same, and status 3),
+ * hang (until it is killed).
  */
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +17,7 @@ enum { STEPS = 20, SETTINGS = 30 }; /* more settings than a history shows metric
 
 int main(int argc, char **argv)
 {
+	bool is_failing = !strcmp(argv[1], "fail"), is_wrong = !strcmp(argv[1], "wrong");
 	long count = argc > 2 ? strtol(argv[2], NULL, 10) : 0;
 	long spike = argc > 3 ? strtol(argv[3], NULL, 10) : -1;
 	long broken = argc > 4 ? strtol(argv[4], NULL, 10) : -1;
@@ -32,12 +35,12 @@ int main(int argc, char **argv)
 		wt_counter(WT_NAME("loss"), 1.0 / (i + 1));
 	}
 	wt_check_close(WT_NAME("a | loss"), 0.05, 0.05, 1e-3);
-	wt_check_int(WT_NAME("steps"), STEPS, strcmp(argv[1], "fail") ? STEPS : STEPS + 1);
+	wt_check_int(WT_NAME("steps"), STEPS, is_failing || is_wrong ? STEPS + 1 : STEPS);
 	wt_check_bits(WT_NAME("bits"), "same", "same", 4);
 	wt_observe(WT_NAME("accuracy"), 0.7);
 	printf("ready\n");
 	fflush(stdout);
 	while (!strcmp(argv[1], "hang"))
 		pause();
-	return strcmp(argv[1], "fail") ? 0 : 3;
+	return is_failing ? 3 : 0;
 }

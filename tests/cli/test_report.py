@@ -11,6 +11,7 @@ import hashlib
 import html.parser
 import json
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -187,6 +188,13 @@ class Report(Bench):
             self.assertIn(f"{passed} of 3 checks passed; 1 observation without an expectation", one["headline"])
             self.assertIn("| a \\| loss | passed |", self.report(run))
             self.assertNotIn("bit-exact", self.report(run))
+
+    def test_a_failed_check_is_bad(self) -> None:
+        """Also of a program that does not mind."""
+        self.assertEqual(self.start("wrong", "wrong").wait(timeout=PATIENCE), 0)
+        one = self.one("wrong")
+        shutil.rmtree(self.folder / "runs" / "wrong")  # other tests count the runs
+        self.assertEqual((one["status"], one["verdict"], one["counts"]["checks_failed"]), ("finished", "bad", 1))
 
     def test_junit(self) -> None:
         for run, failures, errors, skipped in (("good", 0, 0, 1), ("failed", 1, 1, 1), ("killed", 0, 1, 1), ("running", 0, 0, 2)):
