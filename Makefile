@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 # Debian's packages are installed once; the stamp remembers which list they came from.
 SETUP = $(BUILD)/.setup
 
-.PHONY: all everything setup demo test check install uninstall clean fuzz bench soak corpus seeds suites matrix burn mutate help
+.PHONY: all everything setup demo test check install uninstall clean fuzz bench soak corpus divergence seeds suites matrix burn mutate help
 all: $(BUILD)/build.ninja ## build the program, libraries, Python package, manual pages and examples; no tests
 	@ninja -C $(BUILD) product
 
@@ -65,6 +65,9 @@ bench: everything ## measure speed and cost
 
 corpus: all ## record all programs of corpus/, right and wrong
 	@corpus/run --wheeltap $(BUILD)/wheeltap --seeds 3 --configs ABC --jobs 2
+
+divergence: all ## rerun each program of corpus/divergence ten times: is the first operation that differs the right one?
+	@corpus/divergence/run.py $(BUILD)/wheeltap
 
 seeds: all ## learn from the good runs of all programs of corpus/, and check those of other seeds
 	@corpus/seeds --wheeltap $(BUILD)/wheeltap

@@ -41,7 +41,7 @@ class Settings:
         self.noise = Noise()
         self.needs = Needs()
         self.budget = 0.0  # per cent; 0: none
-        self.sample = ""  # every=N or warmup=K
+        self.sample = ""  # every=N, warmup=K or steps=A-B
         for line in text.split("\n"):
             key, _, value = line.partition("=")
             self._set(key, value)
@@ -83,6 +83,12 @@ class Settings:
         """The number of every=N or warmup=K; 0: not so."""
         key, _, number = self.sample.partition("=")
         return int(number) if key == how else 0
+
+    def window(self) -> tuple[int, int]:
+        """The first step of steps=A-B and the one behind the last; 0, 0: not so."""
+        key, _, steps = self.sample.partition("=")
+        first, _, last = steps.partition("-")
+        return (int(first), int(last) + 1) if key == "steps" else (0, 0)
 
     def told(self, core: Any) -> dict[str, int | float | str]:
         """What the trace says about how it was made."""
@@ -190,7 +196,7 @@ def set_up(core: ModuleType, settings: Settings) -> dict[str, Callable[[], None]
     core.configure(DETAILS[settings.detail], TENSORS[settings.tensors], bytes_max, libraries)
     core.set_thrown(part)
     settings.noise.set_up(core)
-    core.pace(settings.budget / 100, settings.sampled("every"), settings.sampled("warmup"), settings.omitted())
+    core.pace(settings.budget / 100, settings.sampled("every"), settings.sampled("warmup"), *settings.window(), settings.omitted())
     _State.core, _State.settings = core, settings
     return _actions(core, [name for name in settings.modules if name != OWN], libraries)
 

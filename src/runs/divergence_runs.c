@@ -13,9 +13,8 @@
 
 /* ---- Contents -------------------------------------------------------------------------------- */
 
-/* False: they were not kept, or are not what the event says. */
-static bool read_blob(const struct wti_run *run, const struct wti_digest_row *digest,
-		      struct wti_buf *ret_bytes)
+bool wti_blob_read(const struct wti_run *run, const struct wti_digest_row *digest,
+		   struct wti_buf *ret_bytes)
 {
 	char path[PATH_MAX];
 	size_t bytes = wti_elements_bytes(digest->dtype);
@@ -41,8 +40,8 @@ static void compare_contents(const struct wti_compared_runs *runs,
 		return;
 	wti_buf_init(&a, BLOB_BYTES_MAX);
 	wti_buf_init(&b, BLOB_BYTES_MAX);
-	if (read_blob(&runs->runs[0].run, &pair->a.digest, &a) &&
-	    read_blob(&runs->runs[1].run, &pair->b.digest, &b))
+	if (wti_blob_read(&runs->runs[0].run, &pair->a.digest, &a) &&
+	    wti_blob_read(&runs->runs[1].run, &pair->b.digest, &b))
 		*ret_has = wti_elements_compare(pair->a.digest.dtype, a.data, b.data,
 						pair->a.digest.count, ret_elements);
 	wti_buf_release(&a);
@@ -94,8 +93,8 @@ static void show_elements(struct wti_compared_runs *runs, struct wt_result *resu
 /* ---- Runs ------------------------------------------------------------------------------------ */
 
 int wti_compare_tensors(const struct wti_front *front, const char *const words[2],
-			struct wti_compared_runs *ret_runs, struct wt_result *result,
-			struct wt_err *err)
+			const struct wti_within_line *where, struct wti_compared_runs *ret_runs,
+			struct wt_result *result, struct wt_err *err)
 {
 	struct wti_compared_runs *runs = ret_runs;
 	int r = 0;
@@ -106,7 +105,8 @@ int wti_compare_tensors(const struct wti_front *front, const char *const words[2
 		if (!r)
 			runs->is_damaged |= wti_note_damage(&runs->runs[i], result) != 0;
 	}
-	r = r ? r : wti_diverge(runs->runs[0].trace, runs->runs[1].trace, &runs->report, err);
+	r = r ? r
+	      : wti_diverge(runs->runs[0].trace, runs->runs[1].trace, where, &runs->report, err);
 	if (r) {
 		wti_compared_runs_close(runs);
 		return r;

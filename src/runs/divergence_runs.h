@@ -8,6 +8,7 @@
 
 #include "inspect/divergence/divergence.h"
 #include "inspect/divergence/elements.h"
+#include "base/buf.h"
 #include "open.h"
 
 struct wti_compared_runs {
@@ -21,8 +22,11 @@ struct wti_compared_runs {
 
 /* Words as wti_run_find() takes them. The result gets tables, facts, notes and the status. */
 int wti_compare_tensors(const struct wti_front *front, const char *const words[2],
-			struct wti_compared_runs *ret_runs, struct wt_result *result,
-			struct wt_err *err);
+			const struct wti_within_line *where, struct wti_compared_runs *ret_runs,
+			struct wt_result *result, struct wt_err *err);
+/* The contents of a tensor. False: they were not kept, or are not what the event says. */
+bool wti_blob_read(const struct wti_run *run, const struct wti_digest_row *digest,
+		   struct wti_buf *ret_bytes);
 void wti_compared_runs_close(struct wti_compared_runs *runs);
 
 #endif

@@ -75,7 +75,7 @@ static void add_place(struct wti_buf *out, const struct wti_first_difference *fi
 static void add_evidence(struct wti_buf *out, const struct wti_first_difference *first)
 {
 	bool proven = first->how == WTI_BEGINS_OUTPUT && first->in.compared && !first->in.unread &&
-		      !first->unread_before;
+		      !first->in.opaque && !first->unread_before;
 
 	wti_textf(out, LABEL, "evidence");
 	if (first->how == WTI_BEGINS_OUTPUT || first->how == WTI_BEGINS_STATE)
@@ -87,6 +87,11 @@ static void add_evidence(struct wti_buf *out, const struct wti_first_difference 
 		wti_buf_text(out, "; ");
 		add_count(out, first->in.unread, "input was", "inputs were");
 		wti_buf_text(out, " not read");
+	}
+	if (first->in.opaque) {
+		wti_buf_text(out, "; of ");
+		add_count(out, first->in.opaque, "argument", "arguments");
+		wti_buf_text(out, " only the type or the first elements are known");
 	}
 	if (first->unread_before) {
 		wti_buf_text(out, "; ");
@@ -120,7 +125,7 @@ static void add_number(struct wti_buf *out, const struct wti_value_row *value)
 	memcpy(&number, &value->bits, sizeof(number));
 	if (value->type == WT_VALUE_TYPE_FLOAT)
 		wti_textf(out, "%.17g", number);
-	else if (value->type == WT_VALUE_TYPE_HASH)
+	else if (value->type == WT_VALUE_TYPE_HASH || value->type == WT_VALUE_TYPE_TEXT)
 		wti_textf(out, "%016" PRIx64, value->bits);
 	else
 		wti_textf(out, "%" PRId64, (int64_t)value->bits);
@@ -214,6 +219,9 @@ void wti_show_divergence(struct wti_buf *out, const struct wti_divergence_report
 	add_headline(out, report, first, style);
 	add_place(out, first);
 	add_evidence(out, first);
+	if (*wti_cause_of(&report->tracks[report->first].judgement))
+		wti_textf(out, LABEL "%s\n", "differs in",
+			  wti_cause_of(&report->tracks[report->first].judgement));
 	if (*report->tracks[report->first].judgement.generators)
 		wti_textf(out, LABEL "the states of these generators differ: %s\n", "random",
 			  report->tracks[report->first].judgement.generators);

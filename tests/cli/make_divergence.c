@@ -59,7 +59,10 @@ static void put(uint16_t kind, const uint64_t *values)
 
 static void begin(const char *callee, unsigned line, const char *action, const char *object)
 {
-	static const char *const actions[] = {"none", "forward", "backward", "step"};
+	static const char *const actions[] = {
+		[WT_ACTION_NONE] = "none",         [WT_ACTION_FORWARD] = "forward",
+		[WT_ACTION_BACKWARD] = "backward", [WT_ACTION_STEP] = "step",
+		[WT_ACTION_SAVE] = "save",         [WT_ACTION_LOAD] = "load"};
 	struct wt_site site = {name("program.py"), name("main"), line};
 	uint64_t values[WT_FIELDS_MAX] = {0};
 
@@ -68,8 +71,8 @@ static void begin(const char *callee, unsigned line, const char *action, const c
 	values[WT_CALL_BEGIN_FIELD_MODULE] = name("torch");
 	values[WT_CALL_BEGIN_FIELD_SITE] = site_count;
 	values[WT_CALL_BEGIN_FIELD_OBJECT] = *object ? name(object) : 0;
-	for (unsigned i = 0; i < 4; i++)
-		if (!strcmp(action, actions[i]))
+	for (unsigned i = 0; i < sizeof(actions) / sizeof(actions[0]); i++)
+		if (actions[i] && !strcmp(action, actions[i]))
 			values[WT_CALL_BEGIN_FIELD_ACTION] = i;
 	open_calls[depth].seq = seq;
 	open_calls[depth++].callee = name(callee);

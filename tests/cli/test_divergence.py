@@ -102,6 +102,30 @@ def memory() -> None:
     tap.equal("memory that is used is one", first(said), ("empty", 1, "memory that nobody has written is used"))
 
 
+def overwritten() -> None:
+    text = call("empty", 1, [], "{0}") + call("Tensor.uniform_", 2, ["{0}"], "{1}")
+    code, said = compare(text.format("e1", "f1"), text.format("e2", "f2"))
+    tap.equal("memory that is overwritten does not explain the result", first(said), ("Tensor.uniform_", 2, "its inputs were equal, its outputs differ"))
+    code, said = compare(call("tensor", 3, ["a"], "1"), call("tensor", 3, ["a"], "2"))
+    tap.equal("inputs that were all read", table(said, "first")[0]["evidence"], "inputs proven equal")
+
+
+def resumed() -> None:
+    def step(number: int, gradient: str, weight: str) -> str:
+        return (f"step {number}\n" + call("dropout", 5, ["a"], "d") + f"begin backward 6 backward\nend\nbegin step 7 step Adam\nstate Net w.grad {gradient}\n"
+                f"end\nstate Net w {weight}\n")
+
+    saved = "begin save 8 save\nin w 8 {}\nend\n"
+    loaded = "begin load 2 load\nout 8 {}\nend\n"
+    full = step(0, "1", "11") + step(1, "2", "22") + saved.format("22") + step(2, "3", "33") + step(3, "4", "44")
+    code, said = compare(full, loaded.format("22") + step(0, "3", "33") + step(1, "4", "44"))
+    tap.equal("a run that was resumed as it should be", (code, said["status"]), (0, "identical"), said)
+    code, said = compare(full, loaded.format("22") + step(0, "3", "34") + step(1, "5", "45"))
+    tap.equal("one without its optimizer's state", (first(said)[:2], said["cause"]), (("step", 7), "optimizer state"))
+    code, said = compare(full, loaded.format("23") + step(0, "3", "33"))
+    tap.check("what nobody saved is not resumed from", not any("goes on from" in note for note in said["notes"]), said["notes"])
+
+
 def alignment() -> None:
     a, b, c, d = (call(name, i, [f"{i}"], f"{i + 1}") for i, name in enumerate(("one", "two", "three", "four"), 1))
     tap.equal("an extra call", labels(compare(a + b + d, a + b + c + d)[1]), {"aligned": 3, "extra": 1})
@@ -181,7 +205,7 @@ def refuses() -> None:
 def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for case in (identical, origins, states, memory, alignment, fails_closed, refuses):
+        for case in (identical, origins, states, memory, overwritten, resumed, alignment, fails_closed, refuses):
             tap.case(case.__name__, case)
         os.chdir("/")
     return tap.finish()

@@ -57,13 +57,13 @@ static PyObject *failed(PyObject *self, PyObject *exception)
 	Py_RETURN_NONE;
 }
 
-/* pace(budget, every, warmup, omitted) */
+/* pace(budget, every, warmup, first, until, omitted) */
 static PyObject *set_pace(PyObject *self, PyObject *arguments)
 {
 	struct wti_pace pace = {0};
 
-	if (!PyArg_ParseTuple(arguments, "dIII", &pace.budget, &pace.every, &pace.warmup,
-			      &pace.always))
+	if (!PyArg_ParseTuple(arguments, "dIIIII", &pace.budget, &pace.every, &pace.warmup,
+			      &pace.first, &pace.until, &pace.always))
 		return NULL;
 	wti_pace_set(&pace);
 	Py_RETURN_NONE;

@@ -12,8 +12,10 @@
 #include "cli/report.h"
 #include "cli/verb.h"
 #include "runs/rerun.h"
+#include "runs/repro.h"
 #include "show/divergence.h"
 #include "again.h"
+#include "narrow.h"
 #include "tensors.h"
 
 #define TIMES_MAX 1000u
@@ -25,6 +27,8 @@ struct rerun_options {
 	const char *yes;
 	uint64_t times;
 	const char *folder;
+	bool narrow;
+	const char *emit;
 };
 
 static const struct rerun_options defaults = {.times = 1};
@@ -46,7 +50,8 @@ struct rerun {
 	struct wt_result result;
 	struct try *tries;
 	size_t try_count;
-	struct wti_compared_runs *shown; /* the first that differs, otherwise the last */
+	struct wti_compared_runs *shown;    /* the first that differs, otherwise the last */
+	struct wti_compared_runs *narrowed; /* or NULL */
 	uint64_t identical, different, unmeasured;
 	int64_t steps; /* that all of them have */
 	enum wti_grade grade;
@@ -130,6 +135,7 @@ static void keep(struct rerun *rerun, struct wti_compared_runs *runs, struct wt_
 
 static int try_once(struct rerun *rerun, const struct wti_front *front, struct wt_err *err)
 {
+	const struct wti_within_line everywhere = {.file = NULL};
 	struct wti_again again = {.plan = &rerun->plan};
 	struct wti_compared_runs *runs = calloc(1, sizeof(*runs));
 	const char *words[2] = {rerun->plan.run.path, again.folder};
@@ -140,7 +146,8 @@ static int try_once(struct rerun *rerun, const struct wti_front *front, struct w
 	int status = r ? r : wti_again_record(&again, err);
 
 	wt_result_init(&result, "rerun");
-	r = status < 0 ? status : wti_compare_tensors(front, words, runs, &result, err);
+	r = status < 0 ? status
+		       : wti_compare_tensors(front, words, &everywhere, runs, &result, err);
 	if (r) {
 		free(runs);
 		wt_result_release(&result);
@@ -199,6 +206,18 @@ static void print_end(const struct rerun *rerun, struct wti_buf *out)
 	wti_buf_byte(out, '\n');
 }
 
+static void print_narrowed(const struct rerun *rerun, struct wti_buf *out,
+			   const struct wti_style *style)
+{
+	const struct wti_compared_runs *runs = rerun->narrowed;
+
+	if (!runs)
+		return;
+	wti_textf(out, "\nnarrowed, by two more runs recorded in every detail: '%s' and '%s'\n",
+		  runs->runs[0].run.name, runs->runs[1].run.name);
+	wti_show_divergence(out, &runs->report, runs->has_elements, runs->elements, style);
+}
+
 static int code_of(const struct rerun *rerun)
 {
 	return rerun->different    ? WTI_EXIT_FINDINGS
@@ -224,11 +243,52 @@ static int print(struct rerun *rerun)
 			    rerun->shown->elements, &style);
 	if (options->times > 1)
 		wti_show_table(&out, tries, &style);
+	print_narrowed(rerun, &out, &style);
 	print_end(rerun, &out);
 	ok = wti_print_lines(&out, style.width);
 	wti_buf_release(&out);
 	wti_report_notes(&rerun->result);
 	return ok ? code_of(rerun) : WTI_EXIT_ENVIRONMENT;
+}
+
+static int narrow(struct rerun *rerun, const struct wti_front *front, struct wt_err *err)
+{
+	const char *base = rerun->options->folder ? rerun->options->folder : rerun->plan.run.path;
+	struct wti_compared_runs *runs = calloc(1, sizeof(*runs));
+	struct wt_result result;
+	int r;
+
+	if (!runs)
+		return wti_err(err, WT_E_NOMEM, "out of memory");
+	wt_result_init(&result, "rerun");
+	r = wti_narrow(front, &rerun->plan, base, wti_divergence_first(&rerun->shown->report), runs,
+		       &result, err);
+	if (r) {
+		free(runs);
+		wt_result_release(&result);
+		return r;
+	}
+	/* For programs the tables are those of the two runs that show most. */
+	if (runs->report.verdict == WTI_REPEAT_DIFFERENT) {
+		wt_result_release(&rerun->result);
+		rerun->result = result;
+	} else {
+		wt_result_release(&result);
+	}
+	rerun->narrowed = runs;
+	return 0;
+}
+
+static int emit(const struct rerun *rerun, struct wt_err *err)
+{
+	const struct wti_compared_runs *runs = rerun->narrowed;
+
+	if (!runs || runs->report.verdict != WTI_REPEAT_DIFFERENT)
+		return wti_err(err, WT_E_MISSING,
+			       "nothing was written to '%s': no two runs differ in an operation "
+			       "whose inputs were kept",
+			       rerun->options->emit);
+	return wti_repro_write(runs, rerun->options->emit, err);
 }
 
 static int run_all(struct rerun *rerun, const char *word, struct wt_err *err)
@@ -244,6 +304,11 @@ static int run_all(struct rerun *rerun, const char *word, struct wt_err *err)
 		r = wti_err(err, WT_E_NOMEM, "out of memory");
 	for (uint64_t i = 0; i < rerun->options->times && !r; i++)
 		r = try_once(rerun, &front, err);
+	if (!r && (rerun->options->narrow || rerun->options->emit) &&
+	    wti_narrow_helps(rerun->shown))
+		r = narrow(rerun, &front, err);
+	if (!r && rerun->options->emit)
+		r = emit(rerun, err);
 	return r;
 }
 
@@ -266,6 +331,9 @@ static int run(const void *opaque, char **arguments, size_t count)
 	if (rerun.shown)
 		wti_compared_runs_close(rerun.shown);
 	free(rerun.shown);
+	if (rerun.narrowed)
+		wti_compared_runs_close(rerun.narrowed);
+	free(rerun.narrowed);
 	wti_rerun_plan_release(&rerun.plan);
 	free(rerun.tries);
 	wt_result_release(&rerun.result);
@@ -281,6 +349,15 @@ static const struct wti_option options[] = {
 	{"output", 'o', WTI_OPT_TEXT, "BASE", NULL,
 	 "record into BASE.rerun-1, BASE.rerun-2 ...; default: beside the run",
 	 offsetof(struct rerun_options, folder)},
+	{"narrow", 0, WTI_OPT_FLAG, NULL, NULL,
+	 "if it differs, record it twice more in every detail, only in the step where it does, "
+	 "with "
+	 "the contents of tensors: down to the operator, and by how much elements differ",
+	 offsetof(struct rerun_options, narrow)},
+	{"emit", 0, WTI_OPT_TEXT, "FILE", NULL,
+	 "narrow, and write a Python program with the operation and its inputs that shows the "
+	 "difference alone",
+	 offsetof(struct rerun_options, emit)},
 	WTI_OPTION_JSON(struct rerun_options, json),
 	WTI_OPTIONS_END,
 };

@@ -36,6 +36,7 @@ int wti_tensors_print(const struct wti_compared_runs *runs, const struct wt_resu
 
 int wti_tensors_diff(const char *verb, const char *const words[2], bool json)
 {
+	const struct wti_within_line everywhere = {.file = NULL};
 	struct wti_progress progress;
 	struct wti_front front = wti_front_here(&progress);
 	struct wt_err err = {.offset = -1};
@@ -46,7 +47,7 @@ int wti_tensors_diff(const char *verb, const char *const words[2], bool json)
 	wt_result_init(&result, verb);
 	if (!runs)
 		code = WTI_EXIT_ENVIRONMENT;
-	else if (wti_compare_tensors(&front, words, runs, &result, &err))
+	else if (wti_compare_tensors(&front, words, &everywhere, runs, &result, &err))
 		code = wti_report_error(verb, json, &err);
 	else
 		code = wti_tensors_print(runs, &result, json);

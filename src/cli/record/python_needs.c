@@ -37,6 +37,21 @@ int wti_python_budget(struct wti_buf *out, const char *percent, struct wt_err *e
 	return 0;
 }
 
+/* "steps=3-5" */
+static bool is_window(const char *sample)
+{
+	const char *dash = strncmp(sample, "steps=", 6) ? NULL : strchr(sample, '-');
+	char first[24];
+	uint64_t from, to;
+
+	if (!dash || dash - sample - 6 >= (ptrdiff_t)sizeof(first))
+		return false;
+	memcpy(first, sample + 6, (size_t)(dash - sample - 6));
+	first[dash - sample - 6] = 0;
+	return wti_parse_u64(first, &from) && wti_parse_u64(dash + 1, &to) && from <= to &&
+	       to < STEPS_MAX;
+}
+
 int wti_python_sample(struct wti_buf *out, const char *sample, struct wt_err *err)
 {
 	const char *number = sample ? strchr(sample, '=') : NULL;
@@ -44,11 +59,12 @@ int wti_python_sample(struct wti_buf *out, const char *sample, struct wt_err *er
 
 	if (!sample)
 		return 0;
-	if (!number || (strncmp(sample, "every=", 6) != 0 && strncmp(sample, "warmup=", 7) != 0) ||
-	    !wti_parse_u64(number + 1, &value) || value < 1 || value > STEPS_MAX)
+	if (!is_window(sample) &&
+	    (!number || (strncmp(sample, "every=", 6) != 0 && strncmp(sample, "warmup=", 7) != 0) ||
+	     !wti_parse_u64(number + 1, &value) || value < 1 || value > STEPS_MAX))
 		return wti_err(err, WT_E_ARG,
-			       "bad value '%.64s' for '--sample'; give every=N, one step in N, or "
-			       "warmup=K, the first K steps",
+			       "bad value '%.64s' for '--sample'; give every=N, one step in N, "
+			       "warmup=K, the first K steps, or steps=A-B, these steps",
 			       sample);
 	wti_buf_printf(out, "sample=%s\n", sample);
 	return 0;

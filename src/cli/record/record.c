@@ -223,7 +223,7 @@ static const struct wti_option options[] = {
 	 AT(python.budget)},
 	{"sample", 0, WTI_OPT_TEXT, "HOW", NULL,
 	 "every=N: record one step in N as --detail prescribes, the others as lean; warmup=K: the "
-	 "first K steps",
+	 "first K steps; steps=A-B: these steps, counted from 0",
 	 AT(python.sample)},
 	{"invariants", 0, WTI_OPT_TEXT, "FILE", NULL,
 	 "hook and read only what the invariants of this pack need", AT(python.invariants)},

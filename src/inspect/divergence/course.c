@@ -144,6 +144,52 @@ static void find_place(struct wti_course *course, struct wti_computed *item,
 	}
 }
 
+/* ---- Arguments ------------------------------------------------------------------------------- */
+
+/* A small tuple of numbers is recorded as text, and is a value all the same. */
+static void read_tuples(struct wti_course *course, struct wti_call *call)
+{
+	for (uint32_t i = 0; i < call->value_count; i++) {
+		struct wti_value_row *value = &call->values[i];
+		const char *text = wti_course_text(course, value->text);
+
+		if (value->type == WT_VALUE_TYPE_TEXT)
+			value->bits = *text == '(' ? mix(0, text) | 1 : 0;
+	}
+}
+
+/* How many of its elements follow. */
+static uint32_t elements_of(const struct wti_course *course, const struct wti_call *call,
+			    uint32_t i)
+{
+	uint32_t count = 0;
+
+	for (uint32_t j = i + 1; j < call->value_count; j++)
+		count += call->values[j].position == call->values[i].position &&
+			 strchr(wti_course_text(course, call->values[j].name), '[') != NULL;
+	return count;
+}
+
+/* "<list of 8>", "<torch._C.Generator>" */
+static uint32_t count_opaque(const struct wti_course *course, const struct wti_call *call)
+{
+	uint32_t count = 0, size;
+
+	for (uint32_t i = 0; i < call->value_count; i++) {
+		const struct wti_value_row *value = &call->values[i];
+		const char *text = wti_course_text(course, value->text);
+		const char *of = strstr(text, " of ");
+
+		if (value->position < 0 || value->type != WT_VALUE_TYPE_NONE || *text != '<')
+			continue;
+		size = of ? (uint32_t)strtoul(of + 4, NULL, 10) : UINT32_MAX;
+		count += elements_of(course, call, i) < size;
+	}
+	return count;
+}
+
+/* ---- Calls ----------------------------------------------------------------------------------- */
+
 static void begun(void *self, struct wti_call *call, const struct wti_call *parent)
 {
 	struct wti_course *course = self;
@@ -158,6 +204,7 @@ static void ended(void *self, struct wti_call *call, const struct wti_call *pare
 	struct wti_computed item = {
 		.kind = call->is_operator ? WTI_COMPUTED_OPERATOR : WTI_COMPUTED_CALL,
 		.callee = call->callee,
+		.module = call->module,
 		.object = call->object,
 		.stage = call->scope.stage,
 		.action = call->action,
@@ -171,6 +218,8 @@ static void ended(void *self, struct wti_call *call, const struct wti_call *pare
 	if (!call->is_announced) /* its end came before anything else */
 		begun(self, call, parent);
 	item.path = call->what;
+	item.opaque = count_opaque(course, call);
+	read_tuples(course, call);
 	make_tokens(course, call, parent, &item);
 	find_place(course, &item, &course->calls.tracks[0]);
 	push(course, &item, call->values, call->value_count);

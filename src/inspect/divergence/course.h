@@ -31,16 +31,17 @@ enum wti_likeness {
 
 struct wti_computed {
 	enum wti_computed_kind kind;
-	uint32_t callee, object, path, stage; /* symbols of the course */
-	uint32_t file, line;                  /* the program's own, where there is one */
+	uint32_t callee, module, object, path, stage; /* symbols of the course */
+	uint32_t file, line;                          /* the program's own, where there is one */
 	enum wt_action action;
 	uint32_t depth;
 	int64_t step; /* -1: none */
 	int64_t time_ns;
 	uint64_t tokens[WTI_LIKENESSES];
 	bool raised;
-	bool is_cut;    /* it had more values than were recorded */
-	bool is_random; /* the state of a random generator */
+	bool is_cut;     /* it had more values than were recorded */
+	bool is_random;  /* the state of a random generator */
+	uint32_t opaque; /* arguments of which only the type is known, or the first elements */
 	struct wti_value_row *values;
 	uint32_t value_count;
 };

@@ -163,16 +163,23 @@ static void name_track(const struct place *place, struct wti_track_verdict *verd
 }
 
 static int judge_pair(const struct wt_trace *a, const struct place *in_a, const struct wt_trace *b,
-		      const struct place *in_b, struct wti_judgement *ret, struct wt_err *err)
+		      const struct place *in_b, const struct wti_within_line *where,
+		      struct wti_judgement *ret, struct wt_err *err)
 {
 	struct wti_course *mine = NULL, *other = NULL;
-	int r = wti_course_open(a, in_a->stream, in_a->track, &mine, err);
+	struct wti_resume resume = {.is_found = false};
+	int r = 0;
 
-	r = r ? r : wti_course_open(b, in_b->stream, in_b->track, &other, err);
-	if (!r && wti_judge_courses(mine, other, ret))
-		r = wti_err(err, WT_E_NOMEM, "out of memory");
-	wti_course_free(mine);
-	wti_course_free(other);
+	for (unsigned pass = 0; pass < 2 && !r; pass++) {
+		r = wti_course_open(a, in_a->stream, in_a->track, &mine, err);
+		r = r ? r : wti_course_open(b, in_b->stream, in_b->track, &other, err);
+		if (!r && (pass ? wti_judge_courses(mine, other, &resume, where, ret)
+				: wti_resume_find(mine, other, &resume)))
+			r = wti_err(err, WT_E_NOMEM, "out of memory");
+		wti_course_free(mine);
+		wti_course_free(other);
+		mine = other = NULL;
+	}
 	return r;
 }
 
@@ -190,8 +197,8 @@ static struct wti_track_verdict *add_track(struct wti_divergence_report *report,
 }
 
 static int judge_tracks(const struct wt_trace *a, struct places *in_a, const struct wt_trace *b,
-			struct places *in_b, struct wti_divergence_report *report,
-			struct wt_err *err)
+			struct places *in_b, const struct wti_within_line *where,
+			struct wti_divergence_report *report, struct wt_err *err)
 {
 	int r = 0;
 
@@ -206,7 +213,7 @@ static int judge_tracks(const struct wt_trace *a, struct places *in_a, const str
 		if (!partner)
 			continue;
 		partner->is_taken = true;
-		r = judge_pair(a, &in_a->all[i], b, partner, &verdict->judgement, err);
+		r = judge_pair(a, &in_a->all[i], b, partner, where, &verdict->judgement, err);
 	}
 	for (size_t i = 0; i < in_b->count && !r; i++) {
 		struct wti_track_verdict *verdict =
@@ -300,7 +307,8 @@ static void sum_up(struct wti_divergence_report *report)
 }
 
 int wti_diverge(const struct wt_trace *a, const struct wt_trace *b,
-		struct wti_divergence_report *ret_report, struct wt_err *err)
+		const struct wti_within_line *where, struct wti_divergence_report *ret_report,
+		struct wt_err *err)
 {
 	struct wti_divergence_report report = {0};
 	struct places in_a = {0}, in_b = {0};
@@ -309,7 +317,7 @@ int wti_diverge(const struct wt_trace *a, const struct wt_trace *b,
 	r = r ? r : find_places(b, &in_b, err);
 	r = r ? r : count_gaps(a, &report, err);
 	r = r ? r : count_gaps(b, &report, err);
-	r = r ? r : judge_tracks(a, &in_a, b, &in_b, &report, err);
+	r = r ? r : judge_tracks(a, &in_a, b, &in_b, where, &report, err);
 	free(in_a.all);
 	free(in_b.all);
 	if (r) {

@@ -38,8 +38,10 @@ struct wti_divergence_report {
 	int64_t steps; /* that both runs have, at least; -1: none */
 };
 
+/* `where`: its file is NULL where a difference may begin everywhere. */
 int wti_diverge(const struct wt_trace *a, const struct wt_trace *b,
-		struct wti_divergence_report *ret_report, struct wt_err *err);
+		const struct wti_within_line *where, struct wti_divergence_report *ret_report,
+		struct wt_err *err);
 void wti_divergence_release(struct wti_divergence_report *report);
 /* Tables, facts and notes of the result, and its status. */
 void wti_divergence_show(const struct wti_divergence_report *report, struct wt_result *result);

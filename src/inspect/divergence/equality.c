@@ -3,8 +3,8 @@
 #include "equality.h"
 
 /*
- * Text is no input of a computation that could be judged: names of files have dates in them, and
- * what is private was replaced before it was recorded.
+ * Other text is no input of a computation that could be judged: names of files have dates in them,
+ * and what is private was replaced before it was recorded.
  */
 static bool is_comparable(const struct wti_value_row *value)
 {
@@ -15,6 +15,8 @@ static bool is_comparable(const struct wti_value_row *value)
 	case WT_VALUE_TYPE_HASH:
 	case WTI_VALUE_TENSOR:
 		return true;
+	case WT_VALUE_TYPE_TEXT: /* a tuple of numbers: see course.c */
+		return value->bits != 0;
 	default:
 		return false;
 	}
@@ -47,7 +49,7 @@ uint32_t wti_side_value(const struct wti_computed *item, bool is_output, uint32_
 struct wti_equality wti_compare_side(struct wti_computed_in a, struct wti_computed_in b,
 				     bool is_output)
 {
-	struct wti_equality equality = {0};
+	struct wti_equality equality = {.opaque = is_output ? 0 : a.item->opaque};
 
 	for (uint32_t n = 0;; n++) {
 		uint32_t i = wti_side_value(a.item, is_output, n);

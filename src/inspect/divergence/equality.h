@@ -11,6 +11,7 @@ struct wti_equality {
 	uint32_t different;
 	uint32_t unread;           /* tensors that one of the runs described and did not read */
 	uint32_t alone;            /* that only one of them has */
+	uint32_t opaque;           /* inputs of which only the type is known */
 	uint32_t first_a, first_b; /* places in their values of the first that differs */
 };
 

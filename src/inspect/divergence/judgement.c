@@ -7,10 +7,12 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/grow.h"
 
 #define DEPTH_MAX 4096u
 #define PENDING_MAX 256u
 #define HASHES_MAX 4096u
+#define NUMBERS_MAX 65536u
 
 /* A call whose outcome is read later. */
 struct maker {
@@ -18,8 +20,15 @@ struct maker {
 	struct wti_first_difference seen;
 };
 
+/* The last value of a number that has a name. */
+struct number {
+	struct wti_computed item;
+	struct wti_value_row value;
+};
+
 struct wti_judge_track {
 	const struct wti_course *a, *b;
+	const struct wti_within_line *where;
 	struct wti_judgement *judgement;
 	struct maker backward, step;
 	enum wt_action last; /* of the call that ended last */
@@ -30,11 +39,23 @@ struct wti_judge_track {
 	struct wti_first_difference *pending;
 	size_t pending_count;
 	struct wti_map memory; /* hash: place in `pending` plus one */
+	/* Of a resumed run: numbers by name as they are now, compared at its first step. */
+	bool is_resumed;
+	struct wti_map numbers[2]; /* token: place in `kept` plus one */
+	struct number *kept;
+	size_t kept_count, kept_capacity;
 };
 
 static void copy(char *out, size_t bytes, const char *text)
 {
 	snprintf(out, bytes, "%s", text);
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t bytes = strlen(text), end_bytes = strlen(end);
+
+	return bytes >= end_bytes && !strcmp(text + bytes - end_bytes, end);
 }
 
 /* ---- What is kept of an operation ------------------------------------------------------------ */
@@ -53,6 +74,7 @@ static void describe(const struct wti_judge_track *track, const struct wti_cours
 				   2 * track->judgement->labels[WTI_PAIR_ALIGNED],
 	};
 	copy(ret_first->callee, sizeof(ret_first->callee), wti_course_text(course, item->callee));
+	copy(ret_first->module, sizeof(ret_first->module), wti_course_text(course, item->module));
 	copy(ret_first->path, sizeof(ret_first->path), wti_course_text(course, item->path));
 	copy(ret_first->object, sizeof(ret_first->object), wti_course_text(course, item->object));
 	copy(ret_first->file, sizeof(ret_first->file), wti_course_text(course, item->file));
@@ -78,9 +100,28 @@ static void add_value(const struct wti_judge_track *track, struct wti_first_diff
 		copy(pair->name, sizeof(pair->name), "result");
 }
 
+/* What the operation was called with besides. */
+static void add_others(const struct wti_judge_track *track, struct wti_first_difference *first,
+		       const struct wti_computed *a)
+{
+	for (uint32_t i = 0; i < a->value_count && first->other_count < WTI_FIRST_OTHERS; i++) {
+		const struct wti_value_row *value = &a->values[i];
+		struct wti_other_argument *other = &first->others[first->other_count];
+
+		if (value->position < 0 ||
+		    (value->type != WT_VALUE_TYPE_NONE && value->type != WT_VALUE_TYPE_TEXT))
+			continue;
+		other->position = value->position;
+		copy(other->name, sizeof(other->name), wti_course_text(track->a, value->name));
+		copy(other->text, sizeof(other->text), wti_course_text(track->a, value->text));
+		first->other_count++;
+	}
+}
+
 static void add_values(const struct wti_judge_track *track, struct wti_first_difference *first,
 		       const struct wti_computed *a, const struct wti_computed *b)
 {
+	add_others(track, first, a);
 	for (unsigned side = 0; side < 2; side++) {
 		for (uint32_t n = 0;; n++) {
 			uint32_t i = wti_side_value(a, side, n), j = wti_side_value(b, side, n);
@@ -104,15 +145,36 @@ static void keep(const struct wti_judge_track *track, struct maker *maker,
 
 /* ---- Memory that nobody has written ---------------------------------------------------------- */
 
+static const char *last_word(const struct wti_judge_track *track, const struct wti_computed *item)
+{
+	const char *callee = wti_course_text(track->a, item->callee);
+	const char *last = strrchr(callee, item->kind == WTI_COMPUTED_OPERATOR ? ':' : '.');
+
+	return last ? last + 1 : callee;
+}
+
+/* Tensor.uniform_, init.zeros_, copy_: nothing of what was there before goes into the result. */
+static bool fills_memory(const struct wti_judge_track *track, const struct wti_computed *item)
+{
+	static const char *const ends[] = {"uniform_",     "normal_",     "random_", "bernoulli_",
+					   "exponential_", "geometric_",  "cauchy_", "fill_",
+					   "zero_",        "zeros_",      "ones_",   "constant_",
+					   "copy_",        "orthogonal_", "eye_"};
+	const char *last = last_word(track, item);
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (ends_with(last, ends[i]))
+			return true;
+	return false;
+}
+
 /* torch.empty, Tensor.new_empty, numpy.empty_like ... */
 static bool gives_memory(const struct wti_judge_track *track, const struct wti_computed *item)
 {
 	static const char *const words[] = {"empty",     "empty_like",        "empty_strided",
 					    "new_empty", "new_empty_strided", "resize_"};
-	const char *callee = wti_course_text(track->a, item->callee);
-	const char *last = strrchr(callee, item->kind == WTI_COMPUTED_OPERATOR ? ':' : '.');
+	const char *last = last_word(track, item);
 
-	last = last ? last + 1 : callee;
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (!strcmp(last, words[i]))
 			return true;
@@ -181,13 +243,6 @@ static void name_generators(const struct wti_judge_track *track)
 	}
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-	size_t bytes = strlen(text), end_bytes = strlen(end);
-
-	return bytes >= end_bytes && !strcmp(text + bytes - end_bytes, end);
-}
-
 /* The call that made a value which was read on its own; NULL: nobody knows. */
 static const struct maker *maker_of(const struct wti_judge_track *track, const char *name)
 {
@@ -243,11 +298,54 @@ static void take_value(struct wti_judge_track *track, const struct wti_computed 
 		judgement->reports++;
 		if (judgement->report.how == WTI_BEGINS_NOT)
 			begin_with_value(track, &judgement->report, a, b, &out);
-	} else if (judgement->first.how == WTI_BEGINS_NOT) {
+	} else if (judgement->first.how == WTI_BEGINS_NOT && !track->where->file) {
 		begin_with_value(track, &judgement->first, a, b, &out);
 	} else {
 		judgement->inherited++;
 	}
+}
+
+/* ---- Of a resumed run ------------------------------------------------------------------------ */
+
+static bool is_number(const struct wti_computed *item)
+{
+	return item->kind == WTI_COMPUTED_VALUE && !item->is_random &&
+	       (item->values[0].type == WT_VALUE_TYPE_INT ||
+		item->values[0].type == WT_VALUE_TYPE_FLOAT);
+}
+
+static void keep_number(struct wti_judge_track *track, unsigned run,
+			const struct wti_computed *item)
+{
+	uint64_t *place =
+		track->is_resumed && is_number(item)
+			? wti_map_number(&track->numbers[run], item->tokens[WTI_LIKE_NAME])
+			: NULL;
+
+	if (!place || (!*place && wti_grow(&track->kept, track->kept_count + 1,
+					   &track->kept_capacity, 2 * NUMBERS_MAX)))
+		return;
+	if (!*place)
+		*place = ++track->kept_count;
+	track->kept[*place - 1] = (struct number){*item, item->values[0]};
+}
+
+/* A learning rate that was not restored: the second run says nothing of it after it began. */
+static void compare_numbers(struct wti_judge_track *track)
+{
+	for (size_t i = 0; i < track->numbers[0].count; i++) {
+		const struct wti_map_entry *entry = &track->numbers[0].entries[i];
+		uint64_t place = wti_map_get(&track->numbers[1], entry->key);
+		struct number *a = entry->value ? &track->kept[entry->value - 1] : NULL;
+		struct number *b = place ? &track->kept[place - 1] : NULL;
+
+		if (!a || !b || track->judgement->first.how != WTI_BEGINS_NOT)
+			continue;
+		a->item.values = &a->value;
+		b->item.values = &b->value;
+		take_value(track, &a->item, &b->item);
+	}
+	track->is_resumed = false;
 }
 
 /* ---- Operations ------------------------------------------------------------------------------ */
@@ -293,11 +391,30 @@ static void begin(struct wti_judge_track *track, const struct wti_computed *a,
 	add_values(track, first, a, b);
 }
 
+/* What an operation overwrites is no input of it. */
+static struct wti_equality inputs_of(const struct wti_judge_track *track, struct wti_computed_in a,
+				     struct wti_computed_in b)
+{
+	struct wti_equality in = wti_compare_side(a, b, false);
+
+	if (in.different == 1 && fills_memory(track, a.item) &&
+	    in.first_a == wti_side_value(a.item, false, 0))
+		in.different = 0;
+	return in;
+}
+
+static bool is_where(const struct wti_judge_track *track, const struct wti_computed *item)
+{
+	return !track->where->file ||
+	       (item->line == track->where->line &&
+		!strcmp(wti_course_text(track->a, item->file), track->where->file));
+}
+
 static void judge(struct wti_judge_track *track, const struct wti_computed *a,
 		  const struct wti_computed *b)
 {
 	const struct wti_computed_in mine = {track->a, a}, other = {track->b, b};
-	const struct wti_equality in = wti_compare_side(mine, other, false);
+	const struct wti_equality in = inputs_of(track, mine, other);
 	const struct wti_equality out = wti_compare_side(mine, other, true);
 	struct wti_judgement *judgement = track->judgement;
 	bool overwrites = in.different && out.compared && !out.different && !out.unread;
@@ -311,7 +428,7 @@ static void judge(struct wti_judge_track *track, const struct wti_computed *a,
 	judgement->overwritten += overwrites;
 	if (is_memory)
 		keep_memory(track, a, b, &out);
-	if (differs && !inner && judgement->first.how == WTI_BEGINS_NOT)
+	if (differs && !inner && judgement->first.how == WTI_BEGINS_NOT && is_where(track, a))
 		begin(track, a, b, &in, &out);
 	else if (out.different && !in.different && !inner && !has_hidden_inputs(a, &in))
 		judgement->further++;
@@ -320,6 +437,8 @@ static void judge(struct wti_judge_track *track, const struct wti_computed *a,
 	else
 		judgement->same++;
 	track->last = a->action;
+	if (a->action == WT_ACTION_STEP && track->is_resumed)
+		compare_numbers(track);
 	if (a->action == WT_ACTION_BACKWARD)
 		keep(track, &track->backward, a, b, &in);
 	else if (a->action == WT_ACTION_STEP)
@@ -357,6 +476,10 @@ static int take(void *self, const struct wti_computed *a, const struct wti_compu
 	struct wti_judge_track *track = self;
 
 	count(track->judgement, a, b, label);
+	if (a)
+		keep_number(track, 0, a);
+	if (b)
+		keep_number(track, 1, b);
 	if (a && b && a->kind == WTI_COMPUTED_VALUE)
 		take_value(track, a, b);
 	else if (a && b)
@@ -366,31 +489,97 @@ static int take(void *self, const struct wti_computed *a, const struct wti_compu
 	return 0;
 }
 
-int wti_judge_courses(struct wti_course *a, struct wti_course *b,
-		      struct wti_judgement *ret_judgement)
+/* What has no counterpart; numbers among it are what both begin with. */
+static int skip(struct wti_judge_track *track, struct wti_course *course, unsigned run,
+		uint64_t count)
 {
-	struct wti_judge_track *track = calloc(1, sizeof(*track));
-	const struct wti_pairing_how how = {track, take};
-	int r = WT_E_NOMEM;
+	int r = 0;
 
-	*ret_judgement = (struct wti_judgement){.last_step = -1};
-	if (track) {
-		track->a = a;
-		track->b = b;
-		track->judgement = ret_judgement;
-		track->inside = calloc(DEPTH_MAX, sizeof(*track->inside));
-		track->pending = calloc(PENDING_MAX, sizeof(*track->pending));
-		wti_map_init(&track->memory, HASHES_MAX);
+	for (uint64_t i = 0; i < count && !r; i++) {
+		r = wti_course_fill(course, 1);
+		if (r || !wti_course_count(course))
+			break;
+		keep_number(track, run, wti_course_at(course, 0));
+		wti_course_drop(course, 1);
 	}
-	if (track && track->inside && track->pending)
-		r = wti_pair_courses(a, b, &how);
+	return r;
+}
+
+static int judge_all(struct wti_judge_track *track, struct wti_course *a, struct wti_course *b,
+		     const struct wti_resume *resume)
+{
+	const struct wti_pairing_how how = {track, take};
+	int r = 0;
+
+	track->is_resumed = resume->is_found;
+	if (resume->is_found) {
+		r = skip(track, a, 0, resume->a_skip);
+		r = r ? r : skip(track, b, 1, resume->b_skip);
+	}
+	r = r ? r : wti_pair_courses(a, b, &how);
 	if (!r)
 		name_generators(track);
-	if (track) {
-		free(track->inside);
-		free(track->pending);
-		wti_map_release(&track->memory);
-	}
-	free(track);
 	return r;
+}
+
+static void release(struct wti_judge_track *track)
+{
+	free(track->inside);
+	free(track->pending);
+	wti_map_release(&track->memory);
+	wti_map_release(&track->numbers[0]);
+	wti_map_release(&track->numbers[1]);
+	free(track->kept);
+	free(track);
+}
+
+int wti_judge_courses(struct wti_course *a, struct wti_course *b, const struct wti_resume *resume,
+		      const struct wti_within_line *where, struct wti_judgement *ret_judgement)
+{
+	struct wti_judge_track *track = calloc(1, sizeof(*track));
+	int r;
+
+	*ret_judgement = (struct wti_judgement){.last_step = -1, .resume = *resume};
+	if (!track)
+		return WT_E_NOMEM;
+	track->a = a;
+	track->b = b;
+	track->where = where;
+	track->judgement = ret_judgement;
+	track->inside = calloc(DEPTH_MAX, sizeof(*track->inside));
+	track->pending = calloc(PENDING_MAX, sizeof(*track->pending));
+	wti_map_init(&track->memory, HASHES_MAX);
+	wti_map_init(&track->numbers[0], NUMBERS_MAX);
+	wti_map_init(&track->numbers[1], NUMBERS_MAX);
+	r = track->inside && track->pending ? judge_all(track, a, b, resume) : WT_E_NOMEM;
+	release(track);
+	return r;
+}
+
+/* ---- What it is a difference of -------------------------------------------------------------- */
+
+const char *wti_cause_of(const struct wti_judgement *judgement)
+{
+	const struct wti_first_difference *first = &judgement->first;
+	bool is_rate = ends_with(first->value, ".lr") || ends_with(first->value, "_lr") ||
+		       strstr(first->value, "last_epoch");
+
+	switch (first->how) {
+	case WTI_BEGINS_STATE:
+		return first->action == WT_ACTION_STEP ? "optimizer state" : "";
+	case WTI_BEGINS_UNSEEN:
+		return is_rate                                         ? "schedule"
+		       : first->values[0].a.type == WT_VALUE_TYPE_HASH ? "weights"
+								       : "";
+	case WTI_BEGINS_INPUT:
+		return "data";
+	case WTI_BEGINS_OUTPUT:
+		if (first->action == WT_ACTION_FORWARD)
+			return "weights";
+		if (first->action == WT_ACTION_BATCH || first->action == WT_ACTION_ROUND)
+			return "data";
+		return *judgement->generators ? "random state" : "";
+	default:
+		return "";
+	}
 }

@@ -17,6 +17,7 @@
 
 #include "equality.h"
 #include "pairing.h"
+#include "resume.h"
 
 enum wti_beginning {
 	WTI_BEGINS_NOT,
@@ -31,6 +32,7 @@ enum wti_beginning {
 
 #define WTI_FIRST_VALUES 16u /* of the operation, that are kept */
 #define WTI_GENERATORS 8u
+#define WTI_FIRST_OTHERS 8u
 
 /* A value of both runs. */
 struct wti_value_pair {
@@ -40,10 +42,17 @@ struct wti_value_pair {
 	enum wti_same same;
 };
 
+/* An argument that is no value to be compared: text, None, an object by its type. */
+struct wti_other_argument {
+	int32_t position;
+	char name[64];
+	char text[64];
+};
+
 /* Texts are copies: they are kept beyond the courses. */
 struct wti_first_difference {
 	enum wti_beginning how;
-	char callee[128], path[512], object[128], file[512], stage[32];
+	char callee[128], module[128], path[512], object[128], file[512], stage[32];
 	char value[192]; /* of a state: which; of memory: what is computed from it */
 	uint32_t line;
 	int64_t step, time_ns;
@@ -52,6 +61,8 @@ struct wti_first_difference {
 	struct wti_equality in, out;
 	struct wti_value_pair values[WTI_FIRST_VALUES];
 	uint32_t value_count;
+	struct wti_other_argument others[WTI_FIRST_OTHERS];
+	uint32_t other_count;
 	/* What was not seen before it. */
 	uint64_t unread_before, unpaired_before;
 };
@@ -73,12 +84,20 @@ struct wti_judgement {
 	uint64_t values_compared; /* inputs, outputs, states */
 	uint64_t states;          /* parameters and gradients among them, by hash */
 	int64_t last_step;        /* that both have begun */
+	struct wti_resume resume; /* the second run goes on from what the first has saved */
 	char generators[128];     /* random generators that are used and whose states differ */
 };
 
-struct wti_judge_track;
+/* A line of the program: only there a difference begins, what differs before it is left alone. */
+struct wti_within_line {
+	const char *file; /* NULL: everywhere */
+	uint32_t line;
+};
 
-int wti_judge_courses(struct wti_course *a, struct wti_course *b,
-		      struct wti_judgement *ret_judgement);
+int wti_judge_courses(struct wti_course *a, struct wti_course *b, const struct wti_resume *resume,
+		      const struct wti_within_line *where, struct wti_judgement *ret_judgement);
+/* What it is a difference of, in a word: weights, data, random state, optimizer state, schedule; or
+ * "". */
+const char *wti_cause_of(const struct wti_judgement *judgement);
 
 #endif

@@ -29,8 +29,8 @@ const char *wti_beginning_words(enum wti_beginning how)
 /* How strongly it was observed. */
 static const char *evidence_of(const struct wti_first_difference *first)
 {
-	if (first->how == WTI_BEGINS_OUTPUT && !first->in.unread && !first->unread_before &&
-	    first->in.compared)
+	if (first->how == WTI_BEGINS_OUTPUT && !first->in.unread && !first->in.opaque &&
+	    !first->unread_before && first->in.compared)
 		return "inputs proven equal";
 	if (first->how == WTI_BEGINS_OUTPUT || first->how == WTI_BEGINS_STATE)
 		return "inputs equal as far as seen";
@@ -115,7 +115,7 @@ static void add_value(struct wt_table *table, const struct wti_value_row *value)
 			 value->digest.mean, value->digest.nan ? ", has NaN" : "");
 	else if (value->type == WT_VALUE_TYPE_FLOAT)
 		snprintf(text, sizeof(text), "%.17g", number);
-	else if (value->type == WT_VALUE_TYPE_HASH)
+	else if (value->type == WT_VALUE_TYPE_HASH || value->type == WT_VALUE_TYPE_TEXT)
 		snprintf(text, sizeof(text), "%016" PRIx64, value->bits);
 	else
 		snprintf(text, sizeof(text), "%" PRId64, (int64_t)value->bits);
@@ -223,6 +223,12 @@ static void note_gaps(const struct wti_divergence_report *report, struct wt_resu
 		const struct wti_track_verdict *track = &report->tracks[i];
 
 		reports += track->judgement.compared ? track->judgement.reports : 0;
+		if (track->judgement.resume.is_found)
+			wt_result_note(
+				result,
+				"%s: the second run goes on from what the first saved in step "
+				"%" PRId64 ": it is compared from there on",
+				track->label, track->judgement.resume.a_step);
 		if (!track->in_a || !track->in_b)
 			wt_result_note(result, "%s is only in the %s run", track->label,
 				       track->in_a ? "first" : "second");
@@ -258,6 +264,9 @@ void wti_divergence_show(const struct wti_divergence_report *report, struct wt_r
 				      100. * (double)report->aligned / (double)report->operations);
 	if (first)
 		wt_result_fact_text(result, "first_track", "", report->tracks[report->first].label);
+	if (first)
+		wt_result_fact_text(result, "cause", "",
+				    wti_cause_of(&report->tracks[report->first].judgement));
 	note_gaps(report, result);
 	wt_result_set_status(result, words[report->verdict]);
 }

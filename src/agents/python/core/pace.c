@@ -54,7 +54,7 @@ static void emit_omitted(const struct wti_pace *pace)
 			  : pace->omitted                               ? pace->reason
 									: WT_THINNING_NONE,
 		.lacks = pace->omitted,
-		.every = pace->warmup ? 0 : pace->every,
+		.every = pace->warmup || pace->until ? 0 : pace->every,
 		.cost = pace->cost < 4000 ? (uint32_t)(pace->cost * 1e6) : UINT32_MAX,
 	};
 
@@ -76,6 +76,8 @@ static uint32_t thin_omits(const struct wti_pace *pace)
 
 static bool next_is_full(const struct wti_pace *pace)
 {
+	if (pace->until)
+		return pace->period >= pace->first && pace->period < pace->until;
 	if (pace->warmup)
 		return pace->period < pace->warmup;
 	return pace->since_full + 1 >= pace->every;
@@ -200,7 +202,7 @@ void wti_pace_spent(uint64_t ticks)
 	uint64_t passed_ns;
 
 	pace->own_ticks += ticks;
-	if (++pace->call_count % CLOCK_EACH)
+	if (pace->until || ++pace->call_count % CLOCK_EACH) /* steps were named: only they count */
 		return;
 	passed_ns = wti_clock_monotonic_ns() - pace->begun_ns;
 	if (passed_ns >= (pace->has_steps ? STALE_NS : SLICE_NS))
@@ -218,10 +220,11 @@ void wti_pace_set(const struct wti_pace *choice)
 		pace->every = 1;
 	if (pace->budget > 0)
 		pace->reason = WT_THINNING_BUDGET;
-	else if (pace->every > 1 || pace->warmup)
+	else if (pace->every > 1 || pace->warmup || pace->until)
 		pace->reason = WT_THINNING_SAMPLE;
-	pace->is_full = true;
-	pace->omitted = pace->always;
+	pace->is_full = !pace->first;
+	pace->omitted = pace->always | (pace->is_full ? 0 : thin_omits(pace));
+	wti_python.detail = pace->omitted & WT_THINNED_CALLS ? WTI_DETAIL_LEAN : pace->detail;
 	wti_pace_begin();
 }
 

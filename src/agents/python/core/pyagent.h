@@ -55,11 +55,13 @@ enum {
 			     WT_THINNED_OPTIMIZER | WT_THINNED_RNG | WT_THINNED_DATA,
 };
 
-/* See pace.c. The first five are what was chosen. */
+/* See pace.c. The first seven are what was chosen. */
 struct wti_pace {
 	double budget;       /* a share of the program's own time; 0: none */
 	uint32_t every;      /* of so many steps one is full */
 	uint32_t warmup;     /* so many full steps, then thin ones; 0: not so */
+	uint32_t first;      /* with `until`: full steps from this one on */
+	uint32_t until;      /* up to the one before this; 0: not so */
 	uint32_t always;     /* what is omitted in every step */
 	uint32_t detail;     /* of full steps: enum wti_detail */
 	uint32_t reason;     /* enum wt_thinning; none: all steps are alike */
