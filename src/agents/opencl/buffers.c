@@ -131,6 +131,8 @@ static void *CL_API_CALL layer_clEnqueueMapBuffer(cl_command_queue queue, cl_mem
 						wait_count, wait_list, event, &status);
 	if (mapped)
 		wti_cl_mapped(buffer, mapped, offset, bytes, flags);
+	if (mapped && flags & CL_MAP_READ)
+		wti_cl_to_host(c, mapped, bytes);
 	wti_cl_command_end(c, status);
 	if (ret_status)
 		*ret_status = status;

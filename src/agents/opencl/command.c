@@ -68,6 +68,9 @@ void wti_cl_command_access(struct wti_cl_command *command,
 	if (!command->object)
 		return;
 	row.correlation = command->correlation;
+	if (wti_cl.replayable && row.object &&
+	    (row.mode == WT_ACCESS_MODE_WRITE || row.mode == WT_ACCESS_MODE_BOTH))
+		wti_cl_written(row.object);
 	wti_emit_device_access(command->here, &row, value);
 }
 
@@ -164,7 +167,15 @@ static void await_end(struct wti_cl_command *command)
 		.first = command->first,
 	};
 
-	if (!event) {
+	if (!event) { /* of OpenCL 1.0: nobody will ever know when it has ended */
+		wti_emit_device_op(command->here,
+				   &(struct wti_record_device_op){
+					   .op = command->op,
+					   .name = wti_name(command->here, command->name),
+					   .device = command->queue->device,
+					   .queue = command->queue->track,
+					   .clock = command->queue->clock,
+					   .correlation = command->correlation});
 		wti_cl_first_free(command->first);
 		return;
 	}

@@ -8,6 +8,7 @@
  */
 #include "own.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -187,7 +188,7 @@ static uint64_t parent_of(cl_device_id device)
 /* With the lock held. */
 static uint32_t index_of(cl_device_id device)
 {
-	char name[256] = "";
+	char name[256] = "", driver[520] = "", text[256] = "";
 	uint32_t at = 0;
 
 	while (at < devices.count && devices.all[at].device.handle != device)
@@ -197,10 +198,16 @@ static uint32_t index_of(cl_device_id device)
 	devices.all[at].device = (struct wti_cl_device){.handle = device, .number = at};
 	devices.count++;
 	wti_cl.real.clGetDeviceInfo(device, CL_DEVICE_NAME, sizeof(name) - 1, name, NULL);
+	wti_cl.real.clGetDeviceInfo(device, CL_DRIVER_VERSION, sizeof(text) - 1, text, NULL);
+	snprintf(driver, sizeof(driver), "%s; ", text);
+	wti_cl.real.clGetDeviceInfo(device, CL_DEVICE_VERSION, sizeof(text) - 1,
+				    driver + strlen(driver), NULL);
 	wti_cl_object_add(device, &(struct wti_cl_new){.type = WT_DEVICE_OBJECT_TYPE_DEVICE,
 						       .device = at,
 						       .name = wti_name_find(name, strlen(name)),
-						       .parent = parent_of(device)});
+						       .parent = parent_of(device),
+						       .details = driver,
+						       .details_bytes = (uint32_t)strlen(driver)});
 	return at;
 }
 

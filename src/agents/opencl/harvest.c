@@ -364,6 +364,12 @@ void wti_cl_harvest_all(void)
 	wti_cl_unlock(WTI_CL_LOCK_QUEUES);
 }
 
+bool wti_cl_harvest_is_idle(void)
+{
+	wti_cl_harvest_all();
+	return !atomic_load(&all.outstanding);
+}
+
 /* Sleeps until something was enqueued after a while of nothing. */
 static void rest(unsigned *idle)
 {

@@ -61,6 +61,28 @@ struct wti_cl_object *wti_cl_object_get(const void *handle)
 	return object;
 }
 
+/* Held one at a time: whoever sees it may call the driver. */
+void wti_cl_objects_see(void (*see)(void *cookie, const struct wti_cl_object *object), void *cookie)
+{
+	for (size_t bucket = 0; bucket < BUCKETS; bucket++) {
+		for (size_t skipped = 0;; skipped++) {
+			struct wti_cl_object *object;
+
+			wti_cl_lock(lock_of(bucket));
+			object = table.buckets[bucket];
+			for (size_t i = 0; object && i < skipped; i++)
+				object = object->next;
+			if (object)
+				atomic_fetch_add(&object->users, 1);
+			wti_cl_unlock(lock_of(bucket));
+			if (!object)
+				break;
+			see(cookie, object);
+			wti_cl_object_put(object);
+		}
+	}
+}
+
 uint64_t wti_cl_object_id(const void *handle)
 {
 	struct wti_cl_object *object = wti_cl_object_get(handle);

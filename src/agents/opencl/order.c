@@ -31,7 +31,7 @@ static cl_int CL_API_CALL layer_clEnqueueMarker(cl_command_queue queue, cl_event
 	return wti_cl_command_end(&command, wti_cl.real.clEnqueueMarker(queue, event));
 }
 
-/* These two have no event: there is a span and an edge, and no times. */
+/* These two have no event: there is a span, an edge and an operation without times. */
 static cl_int CL_API_CALL layer_clEnqueueWaitForEvents(cl_command_queue queue, cl_uint count,
 						       const cl_event *list)
 {

@@ -59,6 +59,7 @@ enum wti_cl_lock {
 	WTI_CL_LOCK_MAPPINGS,
 	WTI_CL_LOCK_SVM,
 	WTI_CL_LOCK_EXTENSIONS,
+	WTI_CL_LOCK_STATES,
 	WTI_CL_LOCK_KERNELS, /* by the address of what is locked, from here on */
 	WTI_CL_LOCK_OBJECTS = WTI_CL_LOCK_KERNELS + 16,
 	WTI_CL_LOCKS = WTI_CL_LOCK_OBJECTS + 64,
@@ -118,6 +119,9 @@ uint64_t wti_cl_object_id(const void *handle);
 /* The program has one reference more, or less: the last one forgets it, and emits that. */
 void wti_cl_object_retain(const void *handle);
 void wti_cl_object_release(const void *handle);
+/* All that there are, each held meanwhile. */
+void wti_cl_objects_see(void (*see)(void *cookie, const struct wti_cl_object *object),
+			void *cookie);
 /* Something else that happened to it. */
 void wti_cl_object_emit(const struct wti_cl_object *object, uint32_t phase,
 			const struct wti_cl_new *about, uint64_t duration_ns);
@@ -193,6 +197,8 @@ void wti_cl_harvest_later(struct wti_cl_queue *queue, const struct wti_cl_pendin
  * NULL. */
 void wti_cl_harvest(struct wti_cl_queue *queue, cl_event event);
 void wti_cl_harvest_all(void);
+/* Whether all commands have ended that are known of. */
+bool wti_cl_harvest_is_idle(void);
 /*
  * The queue of this handle, also if the program has let go of it, with everything that is awaited
  * as it is until wti_cl_harvest_leave(). NULL: not known, and nothing to leave.
@@ -293,6 +299,15 @@ void wti_cl_edge(struct wti_here here, uint32_t type, uint64_t from, uint64_t to
 
 /* The hash under which the bytes are kept; 0: they are not. Without --replayable always 0. */
 uint64_t wti_cl_content(const void *data, size_t bytes);
+
+/* ---- state.c: what buffers contain when nothing is on its way ---------------------------------
+ */
+
+/* With --replayable: a command writes this object. */
+void wti_cl_written(uint64_t object);
+/* The host has waited for the queue; the contents belong to that wait. */
+void wti_cl_states(struct wti_here here, cl_command_queue queue, uint64_t context,
+		   uint64_t correlation);
 
 /* ---- svm.c --------------------------------------------------------------------------------- */
 

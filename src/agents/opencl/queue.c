@@ -223,7 +223,7 @@ static cl_int CL_API_CALL layer_clFinish(cl_command_queue handle)
 	struct wti_cl_object *object = wti_cl_object_get(handle);
 	struct wti_here here = wti_cl_here();
 	struct wti_cl_queue *queue;
-	uint64_t begin_ticks, last;
+	uint64_t begin_ticks, last, sync;
 	cl_int status;
 
 	if (!object || !here.ring) {
@@ -238,10 +238,11 @@ static cl_int CL_API_CALL layer_clFinish(cl_command_queue handle)
 	wti_cl_harvest(queue, NULL);
 	if (queue->clock && wti_cl_clock_index(queue->clock) < 0)
 		wti_cl_device_pair(queue);
+	sync = wti_cl_sync(here, name, queue, begin_ticks);
 	if (last)
-		wti_cl_edge(here, WT_EDGE_SYNC, last, wti_cl_sync(here, name, queue, begin_ticks));
-	else
-		wti_cl_sync(here, name, queue, begin_ticks);
+		wti_cl_edge(here, WT_EDGE_SYNC, last, sync);
+	if (status == CL_SUCCESS)
+		wti_cl_states(here, handle, object->parent, sync);
 	wti_cl_span_end(here, name);
 	wti_cl_object_put(object);
 	return status;

@@ -196,6 +196,8 @@ static cl_int CL_API_CALL layer_clEnqueueSVMMap(cl_command_queue queue, cl_bool 
 					     wait_list, event);
 	if (status == CL_SUCCESS && place.object)
 		wti_cl_mapped(pointer, pointer, 0, bytes, flags);
+	if (status == CL_SUCCESS && place.object && flags & CL_MAP_READ)
+		wti_cl_to_host(c, pointer, bytes);
 	return wti_cl_command_end(c, status);
 }
 
