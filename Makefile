@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 # Debian's packages are installed once; the stamp remembers which list they came from.
 SETUP = $(BUILD)/.setup
 
-.PHONY: all everything setup demo test check install uninstall clean fuzz bench soak corpus divergence seeds suites matrix burn mutate help
+.PHONY: all everything setup demo test check install uninstall clean fuzz bench soak corpus divergence seeds suites matrix burn mutate replay help
 all: $(BUILD)/build.ninja ## build the program, libraries, Python package, manual pages and examples; no tests
 	@ninja -C $(BUILD) product
 
@@ -59,6 +59,9 @@ mutate: everything ## read mutated files with every verb; half an hour: make mut
 	@tests/extremes/test_extremes.py $(BUILD)-asan/wheeltap $(BUILD)-asan/tests/extremes/make_extremes 8
 	@tests/mutate/campaign.py --mutator $(BUILD)/tests/mutate/mutate_stream --plain $(BUILD)/wheeltap \
 		--asan $(BUILD)-asan/wheeltap --count $(COUNT) --seed $(SEED) --keep $(BUILD)/mutate-failures
+
+replay: everything ## replay the OpenCL programs of the tests 20 times each; half an hour
+	@tests/opencl/replay_campaign.py $(BUILD)
 
 bench: everything ## measure speed and cost
 	@bench/run $(BUILD)

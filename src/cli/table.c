@@ -27,6 +27,7 @@ const struct wti_verb *const wti_verbs[] = {
 	&wti_verb_golden,
 	&wti_verb_gate,
 	&wti_verb_model,
+	&wti_verb_replay,
 	&wti_verb_try,
 	&wti_verb_explain,
 	&wti_verb_timeline,

@@ -103,6 +103,7 @@ extern const struct wti_verb wti_verb_model;
 extern const struct wti_verb wti_verb_pack;
 extern const struct wti_verb wti_verb_python;
 extern const struct wti_verb wti_verb_record;
+extern const struct wti_verb wti_verb_replay;
 extern const struct wti_verb wti_verb_report;
 extern const struct wti_verb wti_verb_rerun;
 extern const struct wti_verb wti_verb_sim;

@@ -62,6 +62,7 @@ CASES: dict[str, list[tuple[str, bool]]] = {
     + [(f"RUN --to {to} -o EVIL.{to}", S) for to in ("chrome", "jsonl", "csv", "strace", "renacer-json", "html", "sqlite", "perfetto")]
     + [("RUN --to csv -o folder/", False), ("kinds --to csv -o -", False), ("RUN --to jsonl -o EVIL.jsonl", S)],
     "doctor": [("RUN", False), ("RUN --json", False), ("RUN --all", False), ("EVIL", S), ("kinds", False)],
+    "replay": [("kinds --mode dry-run", False), ("kinds --mode dry-run --json", False), ("kinds", False), ("RUN --order EVIL", S), ("EVIL-not-there", S)],
     "infer": [("RUN OTHER -o -", False), ("theirs theirs -o - --steps 1 --examples 1", False), ("EVIL-not-there -o -", S),
               ("--merge EVIL.json -o -", S), ("theirs -o EVIL.pack", False), ("--partial theirs -o -", S)],
     "check": [("-i EVIL.json RUN", S), ("-i EVIL.json --all RUN", S), ("-i EVIL.json --all --json RUN", S),

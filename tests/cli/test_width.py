@@ -58,6 +58,7 @@ CASES: dict[str, list[tuple[str, list[str]]]] = {
     "gate": [("-c gate.toml RUN", [PATH]), ("-c not-there.toml RUN", [])],
     "dataset": [("inspect rows.csv", [PATH]), ("inspect rows.csv rows.csv", [PATH]), ("make no-such-set", []), ("inspect not-there", [])],
     "model": [("inspect model", [PATH]), ("verify model", [PATH]), ("diff model other", [PATH]), ("verify pack.json", []), ("inspect not-there", [])],
+    "replay": [("kinds --mode dry-run", []), ("kinds", []), ("RUN", [])],
     "explain": [("", [RULE, "WT-OPT-001"]), (RULE, [RULE]), ("WT-DDP-001", []), ("WT-GRAD-0001", [RULE])],
     "clean": [("--keep 0 --dry-run", [RUN])],
     "env": [("", [])],

@@ -23,6 +23,7 @@ from harness import PATIENCE, Scratch, Tap, environment  # noqa: E402
 STATUSES = {0, 2, 3, 4}
 LENIENT = {"info", "report", "sim", "doctor", "gate", "tag"}  # tag: says whether it changed anything
 RUN = "RUN"  # stands for a small run in the lists below
+KINDS = "KINDS"  # for one with events of every kind
 CALLS = "CALLS"  # for one with system calls; where they cannot be recorded, what needs it is skipped
 NEW = "NEW"  # for a folder that does not exist yet
 CONFIG = "CONFIG"  # for a file that asserts something of every sort
@@ -39,6 +40,7 @@ ALLOCATIONS = {
     "view_json": ["view", "--json", RUN],
     "stat": ["stat", RUN],
     "timeline": ["timeline", RUN],
+    "replay": ["replay", "--mode", "dry-run", "--json", KINDS],
     "sim": ["sim", "--events", "300", "-o", NEW],
     "help": ["help"],
     "stat_syscalls": ["stat", "--syscalls", CALLS],
@@ -108,6 +110,8 @@ class Failures:
         self.run = folder / "run"
         subprocess.run([program, "sim", "--events", "300", "-o", self.run], check=True, stdout=subprocess.DEVNULL)
         subprocess.run([program, "sim", "--events", "300", "-o", folder / "home/run"], check=True, stdout=subprocess.DEVNULL)
+        self.kinds = folder / "kinds"
+        subprocess.run([program, "sim", "--events", "1000", "--kinds", "all", "-o", self.kinds], check=True, stdout=subprocess.DEVNULL)
         self.calls = folder / "calls"
         self.golden = folder / "golden.toml"
         self.config = folder / "gate.toml"
@@ -129,7 +133,7 @@ class Failures:
         new = self.folder / "new"
         fired = self.folder / "fired"
         subprocess.run(["rm", "-rf", new, fired], check=True)
-        known = {RUN: self.run, NEW: new, CALLS: self.calls, CONFIG: self.config, GOLDEN: self.golden, MODEL: self.model, DATA: self.data,
+        known = {RUN: self.run, KINDS: self.kinds, NEW: new, CALLS: self.calls, CONFIG: self.config, GOLDEN: self.golden, MODEL: self.model, DATA: self.data,
                  TAP: self.folder / "results.tap", JUNIT: self.folder / "results.xml"}
         words = [str(known.get(word, word)) for word in arguments]
         done = subprocess.run([self.program, *words], capture_output=True, timeout=PATIENCE, stdin=subprocess.DEVNULL,

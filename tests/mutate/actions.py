@@ -54,6 +54,7 @@ OF_A_RUN = [
     json(f"stat --syscalls --by site --time system {RUN}"), text(f"stat --syscalls --by step {RUN}"),
     text(f"stat --critical-path {RUN}"), json(f"stat --critical-path {RUN}"),
     text(f"timeline {RUN}"), json(f"timeline {RUN}"), text(f"timeline -w 200 --from 1ms --to 1s {RUN}"),
+    text(f"replay --mode dry-run {RUN}"), json(f"replay --mode dry-run {RUN}"), text(f"replay {RUN}"),
     text(f"doctor {RUN}"), json(f"doctor --all {RUN}"), text(f"doctor --all --no-builtin {RUN}"),
     text(f"infer {RUN} --programs 1 --examples 1 --steps 1 -o out", out="json"), json(f"infer {RUN} {GOOD} -o out", out="json"),
     text(f"infer {RUN} --partial -o out", out="jsonl"),

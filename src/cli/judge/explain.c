@@ -15,6 +15,7 @@
 #include "inspect/learn/relation.h"
 #include "cli/report.h"
 #include "inspect/origin/origin.h"
+#include "replay/codes.h"
 #include "runs/model/codes.h"
 #include "show/wrap.h"
 
@@ -114,6 +115,9 @@ static void gather(struct codes *codes, bool all)
 				codes, &wti_origin_codes[i],
 				"a file, and a recorded run that saved or loaded it (`model verify "
 				"FILE --against RUN`)");
+		for (size_t i = 0; i < WTI_REPLAY_CODES; i++)
+			add_code(codes, &wti_replay_codes[i],
+				 "a run recorded with --opencl --replayable (docs/replay.md)");
 		for (size_t i = 0; wti_model_code_at(i); i++)
 			add_code_of(codes, &wti_model_code_at(i)->code,
 				    wti_model_code_at(i)->severity, wti_model_code_at(i)->needs);

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Programs and kernels. Source is handed to the driver's compiler with the recorded options. A
+ * binary is native code, which nobody can read before it runs: it has to be named.
+ */
+#include "session.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "store.h"
+
+enum { MADE_OF_SOURCE, MADE_OF_BINARY, MADE_OF_IL, MADE_OF_BUILT_IN, MADE_OF_PROGRAMS };
+enum { LOG_BYTES = 400, TYPE_BYTES = 128, DEVICES_MAX = WTI_SESSION_DEVICES_MAX };
+#define ARGUMENT_INFO " -cl-kernel-arg-info"
+
+static cl_uint devices_of(const struct wti_replay_session *session, cl_device_id ids[DEVICES_MAX])
+{
+	cl_uint count = 0;
+
+	for (size_t i = 0; i < DEVICES_MAX; i++) {
+		bool is_new = session->devices[i].id;
+
+		for (cl_uint k = 0; is_new && k < count; k++)
+			is_new = ids[k] != session->devices[i].id;
+		if (is_new)
+			ids[count++] = session->devices[i].id;
+	}
+	return count;
+}
+
+static bool is_named(const struct wti_replay_session *session, uint64_t hash)
+{
+	char name[20];
+
+	snprintf(name, sizeof(name), "%016" PRIx64, hash);
+	return session->how.binaries &&
+	       (!strcmp(session->how.binaries, "all") || strstr(session->how.binaries, name));
+}
+
+static cl_program create(struct wti_replay_session *session,
+			 const struct wti_replay_plan_object *object, cl_context context,
+			 const struct wti_buf *content, cl_int *ret_status)
+{
+	const unsigned char *data = content->data;
+	const char *source = (const char *)content->data;
+	cl_device_id ids[DEVICES_MAX];
+	size_t bytes = content->bytes;
+
+	switch (object->flags) {
+	case MADE_OF_SOURCE:
+		return session->cl.clCreateProgramWithSource(context, 1, &source, &bytes,
+							     ret_status);
+	case MADE_OF_BINARY:
+		devices_of(session, ids);
+		return session->cl.clCreateProgramWithBinary(context, 1, ids, &bytes, &data, NULL,
+							     ret_status);
+	case MADE_OF_IL:
+		return session->cl.clCreateProgramWithIL
+			       ? session->cl.clCreateProgramWithIL(context, data, bytes, ret_status)
+			       : NULL;
+	default:
+		return NULL;
+	}
+}
+
+static const char *build_error(struct wti_replay_session *session, cl_program program,
+			       cl_int status)
+{
+	cl_device_id ids[DEVICES_MAX];
+	char log[LOG_BYTES] = "";
+	size_t bytes = 0;
+
+	if (devices_of(session, ids))
+		session->cl.clGetProgramBuildInfo(program, ids[0], CL_PROGRAM_BUILD_LOG, 0, NULL,
+						  &bytes);
+	if (bytes && bytes < sizeof(log))
+		session->cl.clGetProgramBuildInfo(program, ids[0], CL_PROGRAM_BUILD_LOG,
+						  sizeof(log) - 1, log, NULL);
+	return wti_replay_session_text(session, "its program does not compile here: error %d %s",
+				       status, log);
+}
+
+static const char *build(struct wti_replay_session *session,
+			 const struct wti_replay_plan_object *object, const char *options,
+			 void **ret)
+{
+	void *context = session->objects[object->parent].handle;
+	struct wti_buf content;
+	cl_int status = CL_INVALID_OPERATION;
+	const char *why;
+
+	wti_buf_init(&content, SIZE_MAX);
+	why = wti_replay_store_read(session->store, object->hash, 0, &content);
+	if (!why) {
+		*ret = create(session, object, context, &content, &status);
+		if (!*ret)
+			why = wti_replay_session_text(session, "no program: error %d", status);
+	}
+	wti_buf_release(&content);
+	if (why)
+		return why;
+	status = session->cl.clBuildProgram(*ret, 0, NULL, options, NULL, NULL);
+	return status == CL_SUCCESS ? NULL : build_error(session, *ret, status);
+}
+
+const char *wti_replay_session_make_program(struct wti_replay_session *session, uint32_t index,
+					    void **ret)
+{
+	const struct wti_replay_plan_object *object = &session->plan->objects[index];
+
+	if (object->flags >= MADE_OF_BUILT_IN)
+		return object->flags == MADE_OF_PROGRAMS
+			       ? "its program was linked of several, which are not kept"
+			       : "its program has kernels that are built into a driver";
+	if (object->flags != MADE_OF_SOURCE && !is_named(session, object->hash))
+		return wti_replay_session_text(
+			session,
+			"its program is native code, which is not run unless --yes "
+			"has ,%016" PRIx64 " behind its code",
+			object->hash);
+	return build(session, object, object->options ? object->options : "", ret);
+}
+
+const char *wti_replay_session_make_kernel(struct wti_replay_session *session, uint32_t index,
+					   void **ret)
+{
+	const struct wti_replay_plan_object *object = &session->plan->objects[index];
+	cl_int status;
+
+	*ret = session->cl.clCreateKernel(session->objects[object->parent].handle, object->name,
+					  &status);
+	return *ret ? NULL
+		    : wti_replay_session_text(session, "there is no such kernel: error %d", status);
+}
+
+/* ---- Types of arguments ---------------------------------------------------------------------- */
+
+static bool ask_type(struct wti_replay_session *session, cl_kernel kernel, int32_t argument,
+		     char out[TYPE_BYTES])
+{
+	return session->cl.clGetKernelArgInfo(kernel, (cl_uint)argument, CL_KERNEL_ARG_TYPE_NAME,
+					      TYPE_BYTES - 1, out, NULL) == CL_SUCCESS;
+}
+
+/* A build of its own, so that asking changes nothing of what is executed. */
+static bool ask_other_build(struct wti_replay_session *session,
+			    const struct wti_replay_plan_object *kernel, int32_t argument,
+			    char out[TYPE_BYTES])
+{
+	const struct wti_replay_plan_object *program = &session->plan->objects[kernel->parent];
+	const char *options = wti_replay_session_text(session, "%s" ARGUMENT_INFO,
+						      program->options ? program->options : "");
+	void *other = NULL;
+	cl_kernel asked = NULL;
+	bool is_known = false;
+	cl_int status;
+
+	if (program->flags == MADE_OF_SOURCE && !build(session, program, options, &other))
+		asked = session->cl.clCreateKernel(other, kernel->name, &status);
+	if (asked) {
+		is_known = ask_type(session, asked, argument, out);
+		session->cl.clReleaseKernel(asked);
+	}
+	if (other)
+		session->cl.clReleaseProgram(other);
+	return is_known;
+}
+
+const char *wti_replay_session_argument_type(struct wti_replay_session *session, uint32_t kernel,
+					     int32_t argument)
+{
+	char text[TYPE_BYTES] = "";
+	void *handle;
+
+	if (argument < 0 || wti_replay_session_object(session, kernel, &handle))
+		return "";
+	if (!ask_type(session, handle, argument, text) &&
+	    !ask_other_build(session, &session->plan->objects[kernel], argument, text))
+		return "";
+	return wti_replay_session_text(session, "%s", text);
+}
