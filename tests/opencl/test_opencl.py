@@ -186,6 +186,17 @@ class Details(OpenCL):
         sites = [event["fields"]["site"] for event in events(recorded.folder, "call_begin") if event["fields"]["callee"] == "Kernel.__call__"]
         self.assertEqual(sites, [f"{HERE / 'python_program.py'}:{line}"] * 3)
 
+    def test_page(self) -> None:
+        """A run with device operations and system calls: the page shows the run; the calls are asked for."""
+        words = [WHEELTAP, "record", "--opencl", "--syscalls", "-q", "-o", str(self.folder / "page"), "--", PROGRAMS["scan"]]
+        run(words)
+        if not events(self.folder / "page", "syscall"):
+            self.skipTest("system calls cannot be recorded here")
+        for options, heading, other in (([], "wheeltap run", "System calls</h1>"), (["--kind", "syscall"], "System calls</h1>", "wheeltap run")):
+            page = run([WHEELTAP, "export", "--to", "html", "-o", "-", *options, str(self.folder / "page")])
+            self.assertIn(heading, page)
+            self.assertNotIn(other, page)
+
     def test_layers_of_the_user(self) -> None:
         done = subprocess.run([WHEELTAP, "record", "--opencl", "-q", "-o", str(self.folder / "layers"), "--", "sh", "-c", "echo $OPENCL_LAYERS"],
                               env=environment(OPENCL_LAYERS="/nowhere/libother.so"), stdout=subprocess.PIPE, timeout=PATIENCE, check=True, text=True)

@@ -158,10 +158,24 @@ static int report(const struct export_options *o, const struct wti_opened_run *o
 }
 
 /* A page about the run is about all of it: what would have no effect is refused. */
+static bool has_filters(const struct export_options *o)
+{
+	return o->events.kinds.count || o->events.name || o->events.track || o->events.step ||
+	       o->events.stage || o->events.epoch || o->calls;
+}
+
+/* Of a run with device operations the system calls are asked for by a filter. */
+static bool is_page(const struct export_options *o, const struct wt_trace *trace)
+{
+	if (strcmp(o->format, "html") != 0)
+		return false;
+	return !wti_has_kind(trace, WT_KIND_SYSCALL) ||
+	       (wti_has_kind(trace, WT_KIND_DEVICE_OP) && !has_filters(o));
+}
+
 static int refuse_filters(const struct export_options *o, struct wt_err *err)
 {
-	if (o->events.kinds.count || o->events.name || o->events.track || o->events.step ||
-	    o->events.stage || o->events.epoch || o->calls)
+	if (has_filters(o))
 		return wti_err(err, WT_E_ARG,
 			       "this run has no system calls: --to html shows the run itself, and "
 			       "takes no filter but --from and --until");
@@ -234,7 +248,7 @@ static int run(const void *opaque, char **arguments, size_t count)
 		return wti_report_error("export", o->json, &err);
 	path = o->output ? strdup(o->output)
 			 : default_output(&opened.run, wti_exporter_by_name(o->format));
-	if (path && !strcmp(o->format, "html") && !wti_has_syscalls(opened.trace)) {
+	if (path && is_page(o, opened.trace)) {
 		code = write_page(o, &opened, path);
 	} else if (path) {
 		code = write_all(o, &opened, path);
@@ -296,7 +310,9 @@ const struct wti_verb wti_verb_export = {
 		"contain every event with all its fields. strace and renacer-json contain only "
 		"system calls: what strace -f -T would have written, and a document with the "
 		"fields of renacer-json-v1. html is a self-contained page: of a run with system "
-		"calls these, of any other what info, stat and timeline show. hdf5 "
+		"calls these, of any other, and of one with device operations unless --kind "
+		"syscall "
+		"is given, what info, stat and timeline show. hdf5 "
 		"contains what `wheeltap digits` measures of the values of a set of runs, and no "
 		"events.\n\n"
 		"What is damaged or missing is printed on standard error. A damaged run is "

@@ -12,13 +12,13 @@
 
 #define PAGE_MAX (1u << 30)
 
-bool wti_has_syscalls(const struct wt_trace *trace)
+bool wti_has_kind(const struct wt_trace *trace, uint32_t kind)
 {
 	for (size_t i = 0; i < wt_trace_stream_count(trace); i++) {
 		const struct wt_reader *reader = wt_trace_stream(trace, i);
 
 		for (size_t j = 0; j < wt_reader_block_count(reader); j++)
-			if (wt_reader_block(reader, j)->kind == WT_KIND_SYSCALL)
+			if (wt_reader_block(reader, j)->kind == kind)
 				return true;
 	}
 	return false;

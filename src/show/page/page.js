@@ -172,14 +172,18 @@
 			groups.get(unit).push({ ...one, key, name: one.title || key });
 		}
 		for (const [unit, list] of groups) {
-			const body = section(list.length === 1 ? list[0].name : `${unit || "values"} over steps`);
+			/* The series of `timeline` are over ns; all others are over steps. */
+			const isTime = list.every((one) => /^(track|device)_\d/.test(one.key));
+			const over = isTime ? "time (s)" : "step", what = isTime ? "Busy over time" : `${unit || "values"} over steps`;
+			if (isTime) for (const one of list) { one.x_first /= 1e9; one.x_step /= 1e9; }
+			const body = section(list.length === 1 && !isTime ? list[0].name : what);
 			const colour = {}, isShown = {};
 			list.forEach((one, i) => { colour[one.name] = COLOURS[i % COLOURS.length]; isShown[one.name] = i < 12; });
 			const ys = list.flatMap((one) => one.y.filter(isNumber));
 			const bounds = { from: Math.min(...list.map((one) => one.x_first)),
 				to: Math.max(...list.map((one) => one.x_first + Math.max(1, one.y.length - 1) * one.x_step)),
 				low: Math.min(0, ys.reduce((a, b) => Math.min(a, b), Infinity)), high: ys.reduce((a, b) => Math.max(a, b), -Infinity) };
-			const paint = plot(body, bounds, { x: "step", y: unit, title: `${unit} over steps` }, (p) => {
+			const paint = plot(body, bounds, { x: over, y: unit, title: what }, (p) => {
 				for (const one of list.filter((o) => isShown[o.name])) { p.context.strokeStyle = p.context.fillStyle = colour[one.name]; p.context.lineWidth = 1.6; drawCurve(p, one); }
 			}, (p, px) => {
 				const x = p.at(px);
