@@ -36,6 +36,17 @@ static void deadline_in(struct timespec *at, uint64_t ns)
 	at->tv_nsec = (long)(when % 1000000000u);
 }
 
+/* Waits are measured by the clock that nobody sets; pthread_cond_clockwait() needs glibc 2.30. */
+static void init_changed(pthread_cond_t *changed)
+{
+	pthread_condattr_t how;
+
+	pthread_condattr_init(&how);
+	pthread_condattr_setclock(&how, CLOCK_MONOTONIC);
+	pthread_cond_init(changed, &how);
+	pthread_condattr_destroy(&how);
+}
+
 static void count_dropped(struct wti_console *console, uint64_t bytes)
 {
 	atomic_fetch_add_explicit(console->dropped_bytes, bytes, memory_order_relaxed);
@@ -73,8 +84,7 @@ static bool wait_for_room(struct wti_console *console, size_t bytes)
 		if (console->missing) /* it had stopped: no more waiting until it has caught up */
 			return false;
 		deadline_in(&at, PATIENCE_NS);
-		if (pthread_cond_clockwait(&console->changed, &console->lock, CLOCK_MONOTONIC,
-					   &at) == ETIMEDOUT &&
+		if (pthread_cond_timedwait(&console->changed, &console->lock, &at) == ETIMEDOUT &&
 		    taken == console->taken)
 			return false;
 	}
@@ -233,7 +243,7 @@ int wti_console_start(struct wti_console *console, int fd, _Atomic uint64_t *dro
 		return WT_E_NOMEM;
 	console->part = console->queue + QUEUE_BYTES;
 	pthread_mutex_init(&console->lock, NULL);
-	pthread_cond_init(&console->changed, NULL);
+	init_changed(&console->changed);
 	for (unsigned i = 0; i < WTI_CONSOLE_SOURCES; i++)
 		wti_buf_init(&console->lines[i], LINE_BYTES_MAX);
 	console->started = !wti_thread_start(&console->thread, STACK_BYTES, writer, console);
@@ -250,8 +260,7 @@ bool wti_console_flush(struct wti_console *console, uint64_t timeout_ns)
 	deadline_in(&at, timeout_ns);
 	pthread_mutex_lock(&console->lock);
 	while ((console->queue_used || console->missing) && empty)
-		empty = pthread_cond_clockwait(&console->changed, &console->lock, CLOCK_MONOTONIC,
-					       &at) != ETIMEDOUT;
+		empty = pthread_cond_timedwait(&console->changed, &console->lock, &at) != ETIMEDOUT;
 	pthread_mutex_unlock(&console->lock);
 	return empty;
 }

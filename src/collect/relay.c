@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -59,6 +60,18 @@ static int compare_ints(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
+/* Through syscall(): glibc has the function since 2.34, kernels the call since 5.9; sandboxes may
+ * refuse it. */
+static void close_between(unsigned first, unsigned last)
+{
+	const long open_max = sysconf(_SC_OPEN_MAX);
+
+	if (!syscall(SYS_close_range, first, last, 0))
+		return;
+	for (unsigned fd = first; fd <= last && (long)fd < open_max; fd++)
+		close((int)fd);
+}
+
 void wti_close_all_but(const int *keep, int count)
 {
 	int sorted[16], next = 0, kept = 0;
@@ -69,10 +82,10 @@ void wti_close_all_but(const int *keep, int count)
 	qsort(sorted, (size_t)kept, sizeof(int), compare_ints);
 	for (int i = 0; i < kept; i++) {
 		if (sorted[i] > next)
-			close_range((unsigned)next, (unsigned)sorted[i] - 1, 0);
+			close_between((unsigned)next, (unsigned)sorted[i] - 1);
 		next = sorted[i] + 1;
 	}
-	close_range((unsigned)next, ~0u, 0);
+	close_between((unsigned)next, ~0u);
 }
 
 /* ---- Output --------------------------------------------------------------------------------- */

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "syscall/decode.h"
 
 #include "recorder.h"
 
@@ -67,11 +68,11 @@ static bool asks_to_end(int number)
 /* What becomes of it is the program's decision: see status_of() in describe.c. */
 static void note_end(struct wti_recorder *recorder, int number)
 {
-	char text[80];
+	char text[80], label[WTI_SIGNAL_LABEL_BYTES];
 
 	recorder->asked_to_end = number;
 	snprintf(text, sizeof(text), "signal %d (%s) was passed on to the program", number,
-		 sigabbrev_np(number));
+		 wti_signal_label(label, (uint32_t)number));
 	wti_streams_note(&recorder->streams, WT_NOTE_INFO, text);
 }
 

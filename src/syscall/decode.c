@@ -3,6 +3,7 @@
 #include "decode.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/number.h"
 #include "show.h"
@@ -116,7 +117,7 @@ static void show_error(struct wti_show *show)
 		}
 	}
 	if (name)
-		WTI_SHOW(show, "-1 %s (%s)", name, strerrordesc_np((int)number));
+		WTI_SHOW(show, "-1 %s (%s)", name, strerror((int)number));
 	else
 		WTI_SHOW(show, "-1 (errno %u)", number);
 }

@@ -69,9 +69,10 @@ bool wti_taken_ask(struct wti_taken *taken)
 
 static const struct link_map *module_of(const void *place)
 {
-	struct dl_find_object found;
+	struct link_map *module;
+	Dl_info about;
 
-	return _dl_find_object((void *)place, &found) == 0 ? found.dlfo_link_map : NULL;
+	return dladdr1(place, &about, (void **)&module, RTLD_DL_LINKMAP) ? module : NULL;
 }
 
 /* As the module would have found it without us. */

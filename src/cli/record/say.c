@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "cli/report.h"
 #include "show/show.h"
+#include "syscall/decode.h"
 
 #define WORDS_MAX (16u << 20)
 #define BUSY_SHARE 10u /* of the run: what works for a tenth of it is a part of it */
@@ -173,11 +174,13 @@ static const char *short_path(const char *path, char out[PATH_MAX])
 /* A program that failed before it emitted anything may have had no chance to. */
 static void say_end(struct wti_buf *out, const struct wti_record_outcome *outcome)
 {
+	char label[WTI_SIGNAL_LABEL_BYTES];
+
 	if (outcome->signal)
 		wti_textf(
 			out,
 			"wheeltap: signal %d (%s) killed the program before it emitted an event\n",
-			outcome->signal, sigabbrev_np(outcome->signal));
+			outcome->signal, wti_signal_label(label, (uint32_t)outcome->signal));
 	else if (outcome->exit_code == 127)
 		wti_buf_text(out, "wheeltap: the program ended with status 127 before it emitted "
 				  "an event: a shared library or a command was not found; see its "

@@ -16,6 +16,7 @@
 #include "base/grow.h"
 #include "base/lines.h"
 #include "base/map.h"
+#include "syscall/decode.h"
 #include "call.h"
 #include "formats.h"
 
@@ -345,7 +346,7 @@ static int take_line(void *self, unsigned number, const char *text, size_t bytes
 static void know_errors(struct strace *strace)
 {
 	for (int i = 1; i < ERRNO_MAX; i++) {
-		const char *name = strerrorname_np(i);
+		const char *name = wti_errno_name((uint32_t)i);
 		uint64_t *slot = name ? wti_map_text(&strace->errors, name, strlen(name)) : NULL;
 
 		if (slot)
