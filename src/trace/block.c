@@ -13,6 +13,7 @@ static const uint8_t file_magic[8] = {0x89, 'W', 'T', 'A', 'P', '\r', '\n', 0x1a
 static const uint8_t footer_magic[8] = {'W', 'T', 'A', 'P', 'E', 'N', 'D', '\n'};
 static const uint8_t block_magic[4] = {'W', 'T', 'B', 'K'};
 
+#define WRITER_AT 72
 #define CHUNK_WORTH_COMPRESSING 64u
 
 uint64_t wti_hash(const void *data, size_t bytes)
@@ -34,7 +35,30 @@ void wti_file_header_write(const struct wt_identity *identity, uint8_t out[WTI_F
 	wti_put32(out + 48, identity->segment);
 	wti_put32(out + 52, identity->clock);
 	memcpy(out + 56, identity->command, sizeof(identity->command));
+	memcpy(out + WRITER_AT, WTI_VERSION, strnlen(WTI_VERSION, WTI_WRITER_BYTES - 1));
 	wti_put64(out + 120, wti_hash(out, 120));
+}
+
+/*
+ * Magic, version of the format and version of the writer keep their places in every format, so that
+ * a reader that is too old can name one that is not.
+ */
+static int is_newer(const uint8_t *in, struct wt_err *err)
+{
+	char writer[WTI_WRITER_BYTES + 1] = "";
+	size_t bytes;
+
+	memcpy(writer, in + WRITER_AT, WTI_WRITER_BYTES);
+	bytes = strspn(writer, "0123456789.abcdefghijklmnopqrstuvwxyz+-");
+	if (!bytes || writer[bytes])
+		return wti_err_at(err, WT_E_VERSION, 8,
+				  "made by a newer wheeltap (format %u, this one reads %u): "
+				  "use a newer wheeltap",
+				  wti_get16(in + 8), WTI_FORMAT_MAJOR);
+	return wti_err_at(err, WT_E_VERSION, 8,
+			  "made by wheeltap %s (format %u; this is " WTI_VERSION
+			  ", which reads %u): read it with wheeltap %s or later",
+			  writer, wti_get16(in + 8), WTI_FORMAT_MAJOR, writer);
 }
 
 int wti_file_header_read(const uint8_t *in, size_t bytes, struct wt_identity *ret_identity,
@@ -50,10 +74,7 @@ int wti_file_header_read(const uint8_t *in, size_t bytes, struct wt_identity *re
 				  "cut inside its header at byte %zu, nothing to read", bytes);
 	/* The version first: a newer format may have another header. */
 	if (wti_get16(in + 8) > WTI_FORMAT_MAJOR)
-		return wti_err_at(err, WT_E_VERSION, 8,
-				  "made by a newer wheeltap (format %u, this one reads %u): "
-				  "use a newer wheeltap",
-				  wti_get16(in + 8), WTI_FORMAT_MAJOR);
+		return is_newer(in, err);
 	if (wti_get64(in + 120) != wti_hash(in, 120) ||
 	    wti_get32(in + 12) != WTI_FILE_HEADER_BYTES || wti_get16(in + 8) != WTI_FORMAT_MAJOR)
 		return wti_err_at(err, WT_E_FORMAT, 0, "damaged header (bytes 0 to 127)");

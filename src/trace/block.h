@@ -19,6 +19,7 @@
 #define WTI_PAYLOAD_MAX (64u << 20)
 #define WTI_FORMAT_MAJOR 1u
 #define WTI_FORMAT_MINOR 0u
+#define WTI_WRITER_BYTES 16u /* the version of the wheeltap that wrote a file */
 
 enum wti_block_type {
 	WTI_BLOCK_SCHEMA = 1,
