@@ -48,6 +48,17 @@ uninstall: $(BUILD)/build.ninja ## remove from PREFIX what `make install` instal
 	@ninja -C $(BUILD) --quiet build.ninja >/dev/null
 	@tools/uninstall $(BUILD)
 
+# The name of the wheel says which glibc it needs. GLIBC=2.28 links with zig, from PyPI or $$ZIG, for older systems.
+GLIBC ?=
+TORCH ?=
+.PHONY: wheel trywheel
+WHEEL = $(BUILD)-wheel$(if $(GLIBC),-$(GLIBC))
+wheel: $(SETUP) ## the program for pip, with agents for CPython 3.9 to 3.13, into dist/; GLIBC=2.28: for older systems; TORCH=PYTHON: with its shim
+	@packaging/wheel.py $(if $(GLIBC),--glibc $(GLIBC)) $(foreach python,$(TORCH),--shim $(python)) $(WHEEL)
+
+trywheel: $(SETUP) ## install the wheels of dist/ in fresh environments of every interpreter, use them and remove them
+	@for wheel in dist/*.whl; do tests/packaging/test_wheel.py $$wheel $$(packaging/interpreters.py) || exit 1; done
+
 fuzz: $(SETUP) ## look for inputs that break the parsers, with libFuzzer
 	@tools/fuzz
 

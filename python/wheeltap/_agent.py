@@ -119,7 +119,7 @@ def library_prefixes() -> tuple[str, ...]:
     except AttributeError:  # an old virtual environment has a site module of its own
         pass
     package = os.path.dirname(os.path.abspath(__file__))
-    paths |= {os.path.realpath(path) for path in paths} | {package, os.path.join(os.path.dirname(package), "inject")}
+    paths |= {os.path.realpath(path) for path in paths} | {package}
     return tuple(sorted(path.rstrip("/") + "/" for path in paths if path)) + ("<frozen ", "<__array_function__", "<pyopencl ")
 
 

@@ -3,12 +3,13 @@
 
 usage: PYTHON -I _build.py HOME [--no-shim]
        PYTHON -I _build.py --shim INCLUDE:... SOURCES TARGET
+       PYTHON -I _build.py --agent SOURCE TARGET
 
-HOME/source has the sources (in python/), the headers and an archive of all that does not depend on the interpreter. The result
+HOME/wheeltap/source has the sources (in python/), the headers and an archive of all that does not depend on the interpreter. The result
 goes below the package, or, where that may not be written, into the user's own data folder (_places.py). Says where.
 
 Where torch and its headers are installed the shim for that torch is built as well (_shim.py). It is optional: why
-there is none is said, and is no failure. The second form builds it alone.
+there is none is said, and is no failure. The second form builds it alone, the third the extension alone.
 """
 
 import json
@@ -23,11 +24,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 sys.path.append(os.path.dirname(os.path.abspath(__file__)))
 
-from _places import identity, own_folder, user_folder  # noqa: E402
+from _places import identity, own_folder, source_folder, user_folder  # noqa: E402
 
 FLAGS = ["-fPIC", "-O2", "-g", "-std=gnu17", "-D_GNU_SOURCE", "-fvisibility=hidden", "-fno-plt", "-fno-math-errno", "-w",
          "-pthread"]
-LINK_FLAGS = ["-shared", "-pthread", "-Wl,-z,nodelete", "-Wl,--undefined=wt_agent_services"]
+LINK_FLAGS = ["-shared", "-pthread", "-Wl,-z,nodelete", "-Wl,-u,wt_agent_services"]
 
 SHIM_FLAGS = ["-shared", "-fPIC", "-O2", "-g1", "-fvisibility=hidden", "-fvisibility-inlines-hidden",
               "-Wall", "-Wextra", "-Wno-unused-parameter", "-pthread", "-Wl,-z,nodelete", "-Wl,--as-needed"]
@@ -127,7 +128,7 @@ def add_shim(home: str) -> None:
     """Builds it beside the extension, and says how that went."""
     say("looking for torch")
     torch = torch_of_interpreter()
-    source = os.path.join(home, "source")
+    source = source_folder(home)
     target = os.path.join(destination(home), str(torch.get("file")))
     if not torch["refusal"] and os.path.exists(target):  # the folder is of these sources, the name of this torch
         print(f"the shim for torch {torch['version']} is there: {target}")
@@ -148,9 +149,30 @@ def build_shim_alone(include: str, source: str, target: str) -> int:
     return 1 if why else 0
 
 
+def build_agent_alone(source: str, target: str) -> int:
+    why = refusal()
+    if why:
+        print(why, file=sys.stderr)
+        return 1
+    with tempfile.TemporaryDirectory(prefix="wheeltap-build-") as folder:
+        built = os.path.join(folder, "extension.so")
+        done = build(source, built)
+        if done.returncode:
+            print(done.stdout[-4000:], file=sys.stderr)
+            return 1
+        shutil.copyfile(built, target)
+    return 0
+
+
+def is_pips(package: str) -> bool:
+    """pip removes only what it has installed: whatever is added there would stay."""
+    return os.path.exists(os.path.join(package, "bin", "wheeltap"))
+
+
 def destination(home: str) -> str:
     package = os.path.join(home, "wheeltap")
-    folder = own_folder(package if os.access(package, os.W_OK) else user_folder(), home)
+    is_ours = os.access(package, os.W_OK) and not is_pips(package)
+    folder = own_folder(package if is_ours else user_folder(), home)
     os.makedirs(folder, exist_ok=True)
     return folder
 
@@ -166,7 +188,7 @@ def forget_older(home: str) -> None:
 def add_extension(home: str, target: str) -> bool:
     with tempfile.TemporaryDirectory(prefix="wheeltap-build-") as folder:
         built = os.path.join(folder, "extension.so")
-        done = build(os.path.join(home, "source"), built)
+        done = build(source_folder(home), built)
         if done.returncode:
             print(f"wheeltap: cannot build the agent for '{sys.executable}':\n{done.stdout[-4000:]}", file=sys.stderr)
             return False
@@ -180,6 +202,8 @@ def add_extension(home: str, target: str) -> bool:
 def main() -> int:
     if sys.argv[1] == "--shim":
         return build_shim_alone(*sys.argv[2:5])
+    if sys.argv[1] == "--agent":
+        return build_agent_alone(*sys.argv[2:4])
     home = os.path.abspath(sys.argv[1])
     why = refusal() or ("" if compiler() else "no C compiler was found; install gcc or set CC")
     if why:

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from typing import Any, Optional
 
 from . import _find, _html
+from ._program import program
 from .table import printable
 
 __all__ = ["Finding", "Verdict", "judge"]
-
-PARENTS = 6  # from PREFIX/lib/x86_64-linux-gnu/wheeltap/python/wheeltap up to PREFIX
 
 
 @dataclass(frozen=True)
@@ -75,15 +74,9 @@ class Verdict:
         return "\n".join([_html.table(head, rows), *said] if rows else said)
 
 
-def program() -> str:
-    """The program that belongs to this package: above it, in a build or as installed; otherwise the one in PATH."""
-    folder = os.path.dirname(os.path.abspath(__file__))
-    for _ in range(PARENTS):
-        folder = os.path.dirname(folder)
-        for path in (os.path.join(folder, "bin", "wheeltap"), os.path.join(folder, "wheeltap")):
-            if os.path.isfile(path) and os.access(path, os.X_OK):
-                return path
-    found = shutil.which("wheeltap")
+def _program() -> str:
+    """The one that belongs to this package, or else the one in PATH."""
+    found = program() or shutil.which("wheeltap")
     if not found:
         raise _find.failure("missing", "the program 'wheeltap' is not installed beside this package; add it to PATH")
     return found
@@ -97,7 +90,7 @@ def _finding(row: dict[str, Any]) -> Finding:
 
 def judge(path: str, verb: str, *options: str) -> Verdict:
     """Asks `wheeltap VERB`; raises TraceError where it cannot answer."""
-    command = [program(), verb, "--json", *options, "--", os.path.abspath(path)]
+    command = [_program(), verb, "--json", *options, "--", os.path.abspath(path)]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True)
     try:
         answer: dict[str, Any] = json.loads(done.stdout.decode("utf-8", "replace"))

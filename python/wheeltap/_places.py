@@ -10,10 +10,15 @@ import os
 import sys
 
 
+def source_folder(home: str) -> str:
+    """What extensions are built from."""
+    return os.path.join(home, "wheeltap", "source")
+
+
 def identity(home: str) -> str:
     """Of the sources in `home`; assemble.py has written it."""
     try:
-        with open(os.path.join(home, "source", "identity"), encoding="ascii") as file:
+        with open(os.path.join(source_folder(home), "identity"), encoding="ascii") as file:
             return file.read(64).strip()
     except (OSError, ValueError):
         return ""

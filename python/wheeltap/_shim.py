@@ -26,9 +26,12 @@ def identity(torch: Any) -> str:
     return f"{torch.__version__} {getattr(torch.version, 'git_version', None)} abi{abi}"
 
 
+def file_name_of(version: str, git_version: str) -> str:
+    return re.sub(r"[^A-Za-z0-9.+_-]", "_", f"shim-torch-{version}-{git_version[:8]}.so")
+
+
 def file_name(torch: Any) -> str:
-    build = str(getattr(torch.version, "git_version", None))[:8]
-    return re.sub(r"[^A-Za-z0-9.+_-]", "_", f"shim-torch-{torch.__version__}-{build}.so")
+    return file_name_of(torch.__version__, str(getattr(torch.version, "git_version", None)))
 
 
 def _refusal(torch: Any, include: str) -> str:

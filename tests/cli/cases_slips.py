@@ -152,9 +152,9 @@ def test_page_of_any_run(b: Bench) -> None:
 
 def test_env_lists_added_agents(b: Bench) -> None:
     """Those for these sources, in the user's folder: a stand-in file is enough to be listed."""
-    if not (b.program.parent / "python" / "inject" / "sitecustomize.py").exists():
+    if not (b.program.parent / "python" / "wheeltap" / "inject" / "sitecustomize.py").exists():
         return  # a build for sanitizers, without what lets agents into interpreters
-    sources = b.program.parent / "python" / "source" / "identity"
+    sources = b.program.parent / "python" / "wheeltap" / "source" / "identity"
     identity = sources.read_text().strip()
     for name in (identity, "other"):
         folder = b.folder / "data" / "wheeltap" / "python" / "added" / name / "cpython-312" / "opt" / "py"

@@ -227,17 +227,16 @@ class OtherUser(Place):
         yield "threads", [programs.PUBLISHER, "counters", "8", "1000"], {}
         program = ["-c", "import sys, threading\nt = threading.Thread(target=print, args=(1,)); t.start(); t.join()\n"
                          "print(sorted(sys.modules)[:0], 2 + 2); sys.exit(5)"]
-        if (PYTHON_HOME / "inject" / "sitecustomize.py").exists() and list(PYTHON_HOME.glob("wheeltap/_wheeltap.*.so")):
-            yield "python", [INTERPRETER, *program], {"PYTHONPATH": str(PYTHON_HOME / "inject")}
+        if (PYTHON_HOME / "wheeltap" / "inject" / "sitecustomize.py").exists() and list(PYTHON_HOME.glob("wheeltap/_wheeltap.*.so")):
+            yield "python", [INTERPRETER, *program], {"PYTHONPATH": str(PYTHON_HOME / "wheeltap" / "inject")}
         else:
             print("skipped: the Python agent is not built")
         # An interpreter for which there is no agent leaves a line for the recorder.
         strange = self.folder / "strange"
         if not strange.exists():
             (strange / "inject").mkdir(parents=True)
-            (strange / "wheeltap").mkdir()
-            (strange / "wheeltap" / "__init__.py").write_text("raise ImportError('there is none')\n")
-            source = Path(__file__).resolve().parents[2] / "python" / "inject" / "sitecustomize.py"
+            (strange / "__init__.py").write_text("raise ImportError('there is none')\n")
+            source = Path(__file__).resolve().parents[2] / "python" / "wheeltap" / "inject" / "sitecustomize.py"
             shutil.copy(source, strange / "inject")
         yield "no agent", [INTERPRETER, *program], {"PYTHONPATH": str(strange / "inject")}
 

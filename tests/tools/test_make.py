@@ -45,7 +45,7 @@ class Make(unittest.TestCase):
 
     def test_recorder_is_enough_to_record(self) -> None:
         made = inputs("recorder")
-        for name in ("wheeltap", "python/inject/sitecustomize.py", "python/wheeltap/__init__.py"):
+        for name in ("wheeltap", "python/wheeltap/inject/sitecustomize.py", "python/wheeltap/__init__.py"):
             self.assertTrue(name in made, name)
 
     def test_no_tests_among_them(self) -> None:

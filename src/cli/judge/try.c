@@ -5,6 +5,7 @@
  * torch is needed.
  */
 #include <dirent.h>
+#include <errno.h>
 #include <limits.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@
 #include "base/text.h"
 #include "cli/report.h"
 #include "cli/front.h"
+#include "cli/record/python_ask.h"
 
 #define HEAD_BYTES 4096u
 #define TEXT_MAX (64u << 10)
@@ -30,7 +32,27 @@ struct try_options {
 	const char *python;
 };
 
-static const struct try_options defaults = {.python = "/usr/bin/python3"};
+/* ---- The interpreter ------------------------------------------------------------------------- */
+
+/*
+ * The first that has torch of: the one beside the command that was typed, which is that of the
+ * environment that pip installed it into; the first in the PATH; Debian's.
+ */
+static void choose_python(char out[PATH_MAX])
+{
+	const char *slash = strrchr(program_invocation_name, '/');
+	char beside[PATH_MAX] = "";
+	const char *const places[] = {beside, "python3", "/usr/bin/python3"};
+
+	if (slash)
+		snprintf(beside, sizeof(beside), "%.*s/python3",
+			 (int)(slash - program_invocation_name), program_invocation_name);
+	for (size_t i = slash ? 0 : 1; i < sizeof(places) / sizeof(places[0]); i++) {
+		snprintf(out, PATH_MAX, "%s", places[i]);
+		if (wti_python_has(out, "torch"))
+			return;
+	}
+}
 
 /* ---- The programs --------------------------------------------------------------------------- */
 
@@ -183,7 +205,10 @@ static int try_one(const struct try_options *options, char *self, const char *fo
 	if (r)
 		return r;
 	snprintf(program, sizeof(program), "%s/%s.py", folder, name);
-	snprintf(python, sizeof(python), "%s", options->python);
+	if (options->python)
+		snprintf(python, sizeof(python), "%s", options->python);
+	else
+		choose_python(python);
 	wti_buf_init(&text, TEXT_MAX);
 	about(folder, name, &text);
 	wti_buf_text(&text,
@@ -238,7 +263,9 @@ static int run(const void *opaque, char **arguments, size_t count)
 
 static const struct wti_option options[] = {
 	{"python", 0, WTI_OPT_TEXT, "FILE", NULL,
-	 "the interpreter that runs it; it needs torch. Default /usr/bin/python3",
+	 "the interpreter that runs it; it needs torch. Default: the one of the "
+	 "environment that wheeltap is installed in, the first in the PATH, or "
+	 "/usr/bin/python3, whichever has torch",
 	 offsetof(struct try_options, python)},
 	WTI_OPTION_JSON(struct try_options, json),
 	WTI_OPTIONS_END,
@@ -260,5 +287,4 @@ const struct wti_verb wti_verb_try = {
 	.starts_programs = true,
 	.group = "judge",
 	.run = run,
-	.defaults = &defaults,
 };

@@ -79,7 +79,7 @@ void wti_probe_agents(wti_interpreter_fn *found, void *cookie)
 
 	if (!wti_python_home(home))
 		return;
-	snprintf(path, sizeof(path), "%s/source/identity", home);
+	snprintf(path, sizeof(path), "%s/wheeltap/source/identity", home);
 	if (!wti_probe_line(path, sources, sizeof(sources)) || !*sources || strchr(sources, '/'))
 		return;
 	snprintf(path, sizeof(path), "%s/wheeltap", home);

@@ -18,8 +18,8 @@
 
 extern char **environ;
 
-static void build(const struct wti_record_agent *agent, const char *interpreter, const char *home,
-		  const char *version)
+static int build(const struct wti_record_agent *agent, const char *interpreter, const char *home,
+		 const char *what, const char *version)
 {
 	const struct wti_python_script script = {.interpreter = interpreter,
 						 .home = home,
@@ -29,14 +29,32 @@ static void build(const struct wti_record_agent *agent, const char *interpreter,
 	struct wt_err err = {.offset = -1};
 	int r;
 
-	wti_warn("there is no agent for %s (%s) yet: building it, once, before the program starts",
-		 version, interpreter);
+	wti_warn("there is no %s for %s (%s) yet: building it, once, before the program starts",
+		 what, version, interpreter);
 	r = wti_python_script(&script, &err);
 	if (r < 0)
 		wti_warn("%s", err.message);
-	if (r)
+	return r;
+}
+
+static void build_agent(const struct wti_record_agent *agent, const char *interpreter,
+			const char *home, const char *version)
+{
+	if (build(agent, interpreter, home, "agent", version))
 		wti_warn(NOT_RECORDED ": there is no agent for %s; the cause is above. Build it "
 				      "with: wheeltap python add %s",
+			 version, interpreter);
+}
+
+/* What it observes is missing in the trace, and the rest is recorded. */
+static void lack_shim(const struct wti_record_agent *agent, const char *interpreter,
+		      const char *home, const char *version)
+{
+	if (agent->build)
+		build(agent, interpreter, home, "shim", version);
+	else
+		wti_warn("what %s runs below Python will not be recorded: its shim is not there; "
+			 "build it with: wheeltap python add %s",
 			 version, interpreter);
 }
 
@@ -52,17 +70,20 @@ static void judge(const struct wti_record_agent *agent, const char *interpreter,
 	if (!strcmp(line, "refused"))
 		wti_warn(NOT_RECORDED ": %s (%s)", rest, interpreter);
 	else if (!strcmp(line, "missing") && agent->build)
-		build(agent, interpreter, home, rest);
+		build_agent(agent, interpreter, home, rest);
 	else if (!strcmp(line, "missing"))
 		wti_warn(NOT_RECORDED
 			 ": there is no agent for %s; build it with: wheeltap python add %s",
 			 rest, interpreter);
+	else if (!strcmp(line, "shimless"))
+		lack_shim(agent, interpreter, home, rest);
 }
 
 void wti_record_agent_prepare(const struct wti_record_agent *agent)
 {
 	char interpreter[PATH_MAX], home[PATH_MAX], script[PATH_MAX + sizeof(SCRIPT)], letter[3];
-	const char *words[] = {"-E", "-S", "-B", script, home, NULL};
+	const char *quick[] = {"-E", "-S", "-B", script, home, NULL};
+	const char *with_torch[] = {"-B", script, home, "--shim", NULL};
 	const char *shut = NULL;
 	char line[WTI_ANSWER_BYTES];
 
@@ -77,6 +98,6 @@ void wti_record_agent_prepare(const struct wti_record_agent *agent)
 	if (shut)
 		return;
 	snprintf(script, sizeof(script), "%s/" SCRIPT, home);
-	if (!wti_python_ask(interpreter, words, line))
+	if (!wti_python_ask(interpreter, agent->with_shim ? with_torch : quick, line))
 		judge(agent, interpreter, home, line);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The Python agent enters through the interpreter's start-up hook: a sitecustomize in a folder that
- * stands first in PYTHONPATH, before whatever the program has there. It lies beside this program in
- * the build tree, and under the library folder of the same prefix when installed.
+ * stands first in PYTHONPATH, before whatever the program has there. It is a part of the package,
+ * which lies beside this program in the build tree, under the library folder of the same prefix
+ * when installed, and around it when pip has installed it (wheeltap/bin/wheeltap).
  */
 #include "python.h"
 
@@ -22,13 +23,14 @@ static bool is_home(const char *home)
 {
 	char path[PATH_MAX + 256];
 
-	snprintf(path, sizeof(path), "%s/inject/sitecustomize.py", home);
+	snprintf(path, sizeof(path), "%s/wheeltap/inject/sitecustomize.py", home);
 	return access(path, R_OK) == 0;
 }
 
 bool wti_python_home(char ret_home[PATH_MAX])
 {
-	static const char *const places[] = {"python", "../" WTI_LIBDIR "/wheeltap/python"};
+	static const char *const places[] = {"python", "../" WTI_LIBDIR "/wheeltap/python",
+					     "../.."}; /* the last: in site-packages */
 	char self[PATH_MAX], path[PATH_MAX + 128];
 	ssize_t bytes = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	char *slash;
@@ -62,7 +64,7 @@ static int plan_path(struct wti_python_plan *plan, const char *home, struct wt_e
 	struct wti_buf path;
 
 	wti_buf_init(&path, 1u << 20);
-	snprintf(plan->entrance, sizeof(plan->entrance), "%s/inject", home);
+	snprintf(plan->entrance, sizeof(plan->entrance), "%s/wheeltap/inject", home);
 	wti_buf_printf(&path, "PYTHONPATH=%s", plan->entrance);
 	if (own && own[0])
 		wti_buf_printf(&path, ":%s", own);

@@ -10,7 +10,7 @@
 
 #include "cli/verb.h"
 
-/* The folder with wheeltap/ and inject/: in the build tree, or where it is installed. */
+/* The folder with the package wheeltap/: in the build tree, or where it is installed. */
 bool wti_python_home(char ret_home[PATH_MAX]);
 
 struct wti_python_plan {

@@ -131,6 +131,17 @@ int wti_python_ask_version(const char *interpreter, struct wti_python_version *r
 	return 0;
 }
 
+bool wti_python_has(const char *interpreter, const char *module)
+{
+	static const char question[] =
+		"import importlib.util, sys\n"
+		"print('wheeltap', importlib.util.find_spec(sys.argv[1]) is not None)\n";
+	const char *const words[] = {"-c", question, module, NULL};
+	char line[WTI_ANSWER_BYTES];
+
+	return !wti_python_ask(interpreter, words, line) && !strcmp(line, "wheeltap True\n");
+}
+
 /* ---- A script -------------------------------------------------------------------------------- */
 
 static _Noreturn void become(const struct wti_python_script *script)

@@ -26,6 +26,9 @@ struct wti_python_version {
 /* 0; an errno as above; ENOEXEC: what answered is no Python; ENODATA: there was no answer. */
 int wti_python_ask_version(const char *interpreter, struct wti_python_version *ret_version);
 
+/* Whether it finds that module; nothing of it is run. */
+bool wti_python_has(const char *interpreter, const char *module);
+
 struct wti_python_script {
 	const char *interpreter;
 	const char *home;   /* of the package, the script's first argument */

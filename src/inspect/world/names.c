@@ -213,8 +213,13 @@ static bool is_meeting_place(const char *path)
  */
 static bool is_recorders(const char *path)
 {
-	static const char *const folders[] = {"/python/inject", "/python/wheeltap",
-					      "/python/source", "/share/wheeltap", "/lib/wheeltap"};
+	static const char *const folders[] = {"/python/inject",
+					      "/python/wheeltap",
+					      "/python/source",
+					      "/site-packages/wheeltap",
+					      "/dist-packages/wheeltap",
+					      "/share/wheeltap",
+					      "/lib/wheeltap"};
 	const char *at = strstr(path, "/wheeltap-");
 
 	if (at && strlen(at) >= 16 && is_meeting_place(at + 16))

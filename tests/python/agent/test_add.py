@@ -49,7 +49,7 @@ def test_apart(t: Harness) -> None:
         t.wheeltap = ours
         t.equal(f"{'its own' if is_taken else 'that of another'} is {'' if is_taken else 'not '}taken",
                 (run.output.split()[:1], place in run.output), ([str(is_taken or is_common)], is_taken), run.output, run.errors)
-    (home / "source" / "identity").write_text("other\n")
+    (home / "wheeltap" / "source" / "identity").write_text("other\n")
     t.wheeltap = str(home.parent / "wheeltap")
     run = t.record(WHERE)
     t.wheeltap = ours

@@ -20,8 +20,12 @@ def _start():
     if limit:
         _leave(os.environ["WHEELTAP_AGENT"], "its limit of %s is too small to share it with an agent" % limit)
         return
+    refusal = _refusal()
+    if refusal:  # before anything of the package is imported
+        _leave(os.environ["WHEELTAP_AGENT"], refusal)
+        return
     try:
-        _attach(os.path.join(os.path.dirname(here), "wheeltap"))
+        _attach(os.path.dirname(here))
     except Exception as problem:  # a guest never fails its host
         _complain(os.environ["WHEELTAP_AGENT"], problem)
 
@@ -41,6 +45,24 @@ def _limit():
                     return line[4:26].strip()
     except (OSError, IOError, IndexError):
         pass
+    return ""
+
+
+def _name():
+    # type: () -> str
+    import platform
+
+    return "%s %s (%s)" % (platform.python_implementation(), platform.python_version(), sys.executable)
+
+
+def _refusal():
+    # type: () -> str
+    """Why there can be no agent for this interpreter."""
+    kind = getattr(getattr(sys, "implementation", None), "name", "cpython")
+    if kind != "cpython" or not (3, 9) <= sys.version_info[:2] <= (3, 13):
+        return "%s is not supported: CPython 3.9 to 3.13 are" % _name()
+    if "t" in getattr(sys, "abiflags", ""):
+        return "%s is not supported: it is free-threaded, and the agent relies on the global interpreter lock" % _name()
     return ""
 
 
@@ -65,16 +87,10 @@ def _attach(package):
 def _complain(variable, problem):
     # type: (str, Exception) -> None
     """Leaves a line that the recorder shows if nobody joins."""
-    import platform
-
-    kind = platform.python_implementation()
-    name = "%s %s (%s)" % (kind, platform.python_version(), sys.executable)
-    if kind != "CPython" or not (3, 9) <= sys.version_info[:2] <= (3, 13):
-        line = "%s is not supported: CPython 3.9 to 3.13 are" % name
-    elif isinstance(problem, ImportError):
-        line = "there is no agent for %s; build it with: wheeltap python add %s" % (name, sys.executable)
+    if isinstance(problem, ImportError):
+        line = "there is no agent for %s; build it with: wheeltap python add %s" % (_name(), sys.executable)
     else:
-        line = "the agent failed in %s: %s: %s" % (name, type(problem).__name__, problem)
+        line = "the agent failed in %s: %s: %s" % (_name(), type(problem).__name__, problem)
     _leave(variable, line)
 
 
