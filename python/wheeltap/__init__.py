@@ -38,9 +38,10 @@ if TYPE_CHECKING:
                         ThinnedFlags as ThinnedFlags)
     from .run import Event as Event, Run as Run
     from .table import Table as Table
+    from ._watch import Watch as Watch
 
 # Not `open` and `range`: `from wheeltap import *` should leave the builtins alone.
-__all__ = ["check", "context", "log", "message", "recording", "stage", "start", "step", "stop"]
+__all__ = ["check", "context", "log", "message", "recording", "stage", "start", "step", "stop", "watch"]
 
 __path__[:0] = own_folders(os.path.dirname(os.path.abspath(__file__)))
 
@@ -67,6 +68,18 @@ def start() -> bool:
     from . import _agent
 
     return _agent.start()
+
+
+def watch(model: object = None, *, output: str | None = None, **options: Any) -> Watch:
+    """Records this program from here on, without `wheeltap record`; goes on where that records already.
+
+    Models and optimizers are found, also those that exist already: `model` is for the reader. `options` are those of
+    `record` that take a value: `watch(detail="lean", budget=5)`. The recording ends with the program, or with finish() of what is
+    returned, whose `path` is the folder of the run; where nothing can be recorded, `why` says so and the program goes on.
+    """
+    from . import _watch
+
+    return _watch.watch(model, output, options)
 
 
 def stop() -> None:
@@ -194,7 +207,7 @@ def __getattr__(name: str) -> Any:
     places = {"Column": "_reader", "TraceError": "_reader", "Event": "run", "Run": "run", "Table": "table",
               "Finding": "_judge", "Verdict": "_judge", "CallFlags": "flags", "ConfigurationFlags": "flags", "MemberFlags": "flags",
               "OperatorEndFlags": "flags", "SignalFlags": "flags", "SpanFlags": "flags", "StateFlags": "flags",
-              "SyscallFlags": "flags", "TaskEndFlags": "flags", "TensorFlags": "flags", "ThinnedFlags": "flags"}
+              "SyscallFlags": "flags", "TaskEndFlags": "flags", "TensorFlags": "flags", "ThinnedFlags": "flags", "Watch": "_watch"}
     if name not in places:
         raise AttributeError(f"module 'wheeltap' has no attribute '{name}'")
     from importlib import import_module

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the callbacks of training libraries have in common: a recording for the time of a training, and what becomes of it."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Callable, Optional
+
+import wheeltap
+
+from ._watch import Watch
+
+
+class Recording:
+    """Begins when training does. `forward` is what forward() takes; what is active in the program is always served."""
+
+    def __init__(self, forward: Optional[dict[str, Any]], options: dict[str, Any]) -> None:
+        self.forward = forward or {}
+        self.options = options
+        self.watch: Optional[Watch] = None
+        self.summary: Any = None
+
+    def begin(self, model: object) -> None:
+        if self.watch is None:
+            self.watch = wheeltap.watch(model, **self.options)
+            if self.watch.why:
+                print(f"wheeltap: nothing is recorded: {self.watch.why}", file=sys.stderr)
+
+    def end(self, more: Optional[Callable[[Any], None]] = None) -> None:
+        """A guest never fails its host: what cannot be passed on is said."""
+        watch, self.watch = self.watch, None
+        path = watch.finish() if watch is not None else None
+        if path is None:  # `wheeltap record` goes on, and knows where
+            return
+        from . import forward
+
+        try:
+            self.summary = forward.summarize(path)
+            forward.forward(self.summary, **{**forward.active(), **self.forward})
+            if more is not None:
+                more(self.summary)
+            print(f"wheeltap: {path}: {self.summary.text()}", file=sys.stderr)
+        except Exception as problem:
+            print(f"wheeltap: the run '{path}' could not be passed on: {type(problem).__name__}: {problem}", file=sys.stderr)
