@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds the extension for the interpreter that runs this file; `wheeltap python add PYTHON` does that.
 
-usage: PYTHON -I _build.py HOME [--no-shim]
+usage: PYTHON -I _build.py HOME [--no-shim|--only-shim]
        PYTHON -I _build.py --shim INCLUDE:... SOURCES TARGET
        PYTHON -I _build.py --agent SOURCE TARGET
 
@@ -205,6 +205,9 @@ def main() -> int:
     if sys.argv[1] == "--agent":
         return build_agent_alone(*sys.argv[2:4])
     home = os.path.abspath(sys.argv[1])
+    if "--only-shim" in sys.argv[2:]:
+        add_shim(home)
+        return 0
     why = refusal() or ("" if compiler() else "no C compiler was found; install gcc or set CC")
     if why:
         print(f"wheeltap: cannot add '{sys.executable}': {why}", file=sys.stderr)

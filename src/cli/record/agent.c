@@ -18,13 +18,13 @@
 
 extern char **environ;
 
-static int build(const struct wti_record_agent *agent, const char *interpreter, const char *home,
-		 const char *what, const char *version)
+static int build(const char *interpreter, const char *home, const char *option, const char *what,
+		 const char *version)
 {
 	const struct wti_python_script script = {.interpreter = interpreter,
 						 .home = home,
 						 .name = "wheeltap/_build.py",
-						 .option = agent->with_shim ? NULL : "--no-shim",
+						 .option = option,
 						 .to_errors = true};
 	struct wt_err err = {.offset = -1};
 	int r;
@@ -40,18 +40,18 @@ static int build(const struct wti_record_agent *agent, const char *interpreter, 
 static void build_agent(const struct wti_record_agent *agent, const char *interpreter,
 			const char *home, const char *version)
 {
-	if (build(agent, interpreter, home, "agent", version))
+	if (build(interpreter, home, agent->with_shim ? NULL : "--no-shim", "agent", version))
 		wti_warn(NOT_RECORDED ": there is no agent for %s; the cause is above. Build it "
 				      "with: wheeltap python add %s",
 			 version, interpreter);
 }
 
-/* What it observes is missing in the trace, and the rest is recorded. */
-static void lack_shim(const struct wti_record_agent *agent, const char *interpreter,
-		      const char *home, const char *version)
+/* What it observes is missing in the trace, and the rest is recorded; the script says why. */
+static void add_shim(const struct wti_record_agent *agent, const char *interpreter,
+		     const char *home, const char *version)
 {
 	if (agent->build)
-		build(agent, interpreter, home, "shim", version);
+		build(interpreter, home, "--only-shim", "shim", version);
 	else
 		wti_warn("what %s runs below Python will not be recorded: its shim is not there; "
 			 "build it with: wheeltap python add %s",
@@ -76,7 +76,7 @@ static void judge(const struct wti_record_agent *agent, const char *interpreter,
 			 ": there is no agent for %s; build it with: wheeltap python add %s",
 			 rest, interpreter);
 	else if (!strcmp(line, "shimless"))
-		lack_shim(agent, interpreter, home, rest);
+		add_shim(agent, interpreter, home, rest);
 }
 
 void wti_record_agent_prepare(const struct wti_record_agent *agent)
