@@ -361,6 +361,16 @@ class OfTorch(Bench):
         self.assertRegex(one["headline"], r"^failed \(exit status 1, ValueError at train.py:\d+\), 6 steps in ")
         self.assertEqual(strict(self.report("--html", "thrown")).problems(), [])
 
+    def test_markup_in_the_headline(self) -> None:
+        (self.folder / "a<i>|.py").write_text("raise ValueError('x')")
+        subprocess.run([WHEELTAP, "record", "-q", "-o", str(self.folder / "runs" / "marked"), "--", PYTHON, "a<i>|.py"], cwd=self.folder,
+                       env=environment(), capture_output=True, timeout=PATIENCE, stdin=subprocess.DEVNULL)
+        self.assertIn("ValueError at a<i>|.py:1", self.one("marked")["headline"])
+        page = self.report("--html", "marked")
+        self.assertEqual(strict(page).problems(), [])
+        self.assertIn("ValueError at a&lt;i&gt;|.py:1", page)
+        self.assertIn("a\\<i\\>\\|.py:1", self.report("marked"))
+
 
 if __name__ == "__main__":
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
