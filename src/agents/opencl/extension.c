@@ -12,7 +12,7 @@
 
 #ifdef cl_khr_command_buffer
 
-/* The driver's own; of several platforms the last one's that was asked for. */
+/* The driver's own; of several platforms that of the first one that was asked. */
 static struct {
 	clCreateCommandBufferKHR_fn create;
 	clEnqueueCommandBufferKHR_fn enqueue;
@@ -81,11 +81,18 @@ static void *ours_instead(const char *name, void *function)
 		{"clReleaseCommandBufferKHR", (void *)layer_release, &real.release},
 	};
 
-	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
-		if (!strcmp(name, all[i].name)) {
-			memcpy(all[i].keep, &function, sizeof(function));
-			return all[i].ours;
-		}
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		void *none = NULL;
+
+		if (strcmp(name, all[i].name) != 0)
+			continue;
+		/* Another platform's is not recorded: its objects must not get to the first one. */
+		if (!atomic_compare_exchange_strong((_Atomic(void *) *)all[i].keep, &none,
+						    function) &&
+		    none != function)
+			return function;
+		return all[i].ours;
+	}
 	return function;
 }
 
