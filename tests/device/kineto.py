@@ -93,8 +93,10 @@ def waited_for(rows: list[Row], device_rows: list[Row], sync: Row) -> int:
     """Of a wait for an event: the number of the last operation that was launched before the event was recorded, on its stream."""
     record = sync.args.get("wait_on_cuda_event_record_corr_id", -1)
     stream = sync.args.get("wait_on_stream", -1)
+    if sync.cat != "cuda_sync" or record < 0:
+        return 0
     calls = {row.correlation: row for row in rows if FLAGS.get(row.cat) == RUNTIME}
-    if sync.cat != "cuda_sync" or record not in calls:
+    if record not in calls:
         return 0
     before = [(calls[row.correlation].start, number) for number, row in enumerate(device_rows, 1)
               if row.is_work and row.stream == stream and row.correlation in calls and calls[row.correlation].start < calls[record].start]
