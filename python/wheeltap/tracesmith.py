@@ -31,7 +31,7 @@ from .run import Run, open_run
 from .table import Table
 
 __all__ = ["EventType", "KernelParams", "MemoryParams", "SBTReader", "SBTWriter", "Timeline", "Trace", "TraceEvent", "build_timeline",
-           "capture_trace", "export_perfetto", "import_trace"]
+           "capture_trace", "export_perfetto", "import_trace", "ReplayResult", "replay_code", "replay_trace"]
 
 PLATFORMS = ("opencl", "cuda", "rocm")
 Path = Union[str, "os.PathLike[str]"]
@@ -297,3 +297,60 @@ def export_perfetto(source: Source, path: Path) -> None:
     """A file for ui.perfetto.dev, with slices, queues, counters and arrows. Refuses to overwrite."""
     with _run_of(source) as run:
         _ask("export", "--to", "perfetto", "-o", os.path.abspath(path), "--", os.path.abspath(run.path), allowed=(0, 3))
+
+
+@dataclass(frozen=True)
+class ReplayResult:
+    """What became of recorded device work that was executed again (docs/replay.md).
+
+    status: bit_exact, within_tolerance, deterministic, partial, divergent, not_measured; planned of a dry run. operations: those that are not the
+    same, with operation, name, queue, verdict (ORIGIN, inherited, missing, unknown), differing, ulp and why. races and origins: findings, with id,
+    title and evidence. counts: of each verdict."""
+
+    status: str
+    verdict: str
+    operations_total: int
+    operations_executed: int
+    counts: dict[str, int]
+    compared: int
+    operations: tuple[dict[str, Any], ...]
+    origins: tuple[dict[str, Any], ...]
+    races: tuple[dict[str, Any], ...]
+    notes: tuple[str, ...]
+
+    @property
+    def success(self) -> bool:
+        """Everything was executed, and nothing differs from the recording."""
+        return self.status in ("bit_exact", "within_tolerance")
+
+    @property
+    def deterministic(self) -> bool:
+        """Nothing differed, neither from the recording nor between repetitions, and everything was executed."""
+        return self.success or self.status == "deterministic"
+
+
+def replay_code(source: Source) -> str:
+    """The code of the programs that replay_trace() would execute: look at them first with `wheeltap replay RUN`."""
+    with _run_of(source) as run:
+        code: str = _ask("replay", "--mode", "dry-run", "--", os.path.abspath(run.path))["code"]
+        return code
+
+
+def replay_trace(source: Source, mode: str = "full", *, yes: Optional[str] = None, order: str = "original", first: Optional[int] = None,
+                 last: Optional[int] = None, queue: Optional[str] = None, kernel: Optional[str] = None, repeat: Optional[int] = None,
+                 device: Optional[str] = None, ulp: Optional[int] = None, emit: Optional[Path] = None) -> ReplayResult:
+    """Executes recorded OpenCL work again, in a process of its own, and verifies it. mode: full, partial (operations first to last, or a
+    kernel), dry-run, stream (a queue). yes: the code of what may be executed, as replay_code() has it."""
+    words = ["--mode", mode, "--order", order]
+    for name, value in (("yes", yes), ("from", first), ("to", last), ("queue", queue), ("kernel", kernel), ("repeat", repeat), ("device", device),
+                        ("ulp", ulp), ("emit", None if emit is None else os.path.abspath(emit))):
+        if value is not None:
+            words += [f"--{name}", str(value)]
+    with _run_of(source) as run:
+        answer = _ask("replay", *words, "--", os.path.abspath(run.path), allowed=(0, 1, 3))
+    findings = answer["findings"]
+    return ReplayResult(
+        answer["status"], answer.get("verdict", ""), answer["operations"], answer.get("executed", 0),
+        {key: answer.get(key, 0) for key in ("same", "origins", "inherited", "missing", "unknown", "extra")}, answer.get("compared", 0),
+        tuple(answer["tables"].get("operations", ())), tuple(one for one in findings if one["id"] != "WT-REPLAY-002"),
+        tuple(one for one in findings if one["id"] == "WT-REPLAY-002"), tuple(answer["notes"]))

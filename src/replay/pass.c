@@ -333,7 +333,7 @@ static void one_at_a_time(struct run *run)
 			compare_states(run, op);
 		else if (is_selected(run, op) && call != WTI_CALL_USER_SET)
 			execute_one(run, op);
-		if (is_selected(run, op))
+		if (is_selected(run, op) && !run->how->is_keeping)
 			release_unused(run, op);
 		if (run->how->progress)
 			run->how->progress(run->how->cookie,

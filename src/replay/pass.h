@@ -15,6 +15,7 @@ struct wti_replay_pass_how {
 	size_t count;
 	const bool *is_selected; /* of operations; NULL: all */
 	uint32_t repeats;        /* how often each kernel is executed from the same content */
+	bool is_keeping;         /* memory that nothing needs any more stays */
 	bool is_at_once;         /* commands overlap as they did; otherwise one at a time */
 	const bool *is_asked; /* of operations; contents recorded at others replace what is there */
 	double speed;         /* of the recorded times; 0: without pauses. Only at once */

@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/text.h"
+#include "emit.h"
 #include "report.h"
 #include "store.h"
 
@@ -263,7 +264,12 @@ static int judge_process(struct process *p, int store, struct wti_replay_total *
 	wti_replay_report_replayed(&replayed, result);
 	add_up(total, p);
 	*word = word_of(p) > *word ? word_of(p) : *word;
-	return 0;
+	if (!p->options->emit || word_of(p) != DIVERGENT)
+		return 0;
+	r = wti_replay_emit(&p->session, &p->verdicts, &p->races, p->options->emit, err);
+	if (!r)
+		wt_result_fact_text(result, "emitted", "emitted", p->options->emit);
+	return r;
 }
 
 /* ---- The run --------------------------------------------------------------------------------- */

@@ -33,6 +33,7 @@ struct wti_replay_options {
 	const char *binaries;  /* text with the hashes of native code that may run; NULL: none */
 	uint64_t ulp;          /* tolerance on another device */
 	uint64_t memory_bytes; /* ceiling on the device */
+	const char *emit;      /* file for a program that shows the divergence; NULL: none */
 	uint64_t pid;          /* of the process; 0: all */
 	void (*progress)(void *cookie, double share);
 	void *cookie;

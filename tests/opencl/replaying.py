@@ -18,8 +18,8 @@ CACHE = BUILD / "tests" / "opencl" / "pocl-cache"  # what the driver has compile
 CODE = re.compile(r"--yes ([0-9a-f]{16})")
 
 
-def start(words: list[str], timeout: float = PATIENCE) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(words, env=environment(POCL_CACHE_DIR=str(CACHE)), stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout,
+def start(words: list[str], **variables: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(words, env=environment(POCL_CACHE_DIR=str(CACHE), **variables), stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE,
                           check=False, text=True, errors="replace")
 
 

@@ -13,7 +13,7 @@ import unittest
 from pathlib import Path
 
 from replaying import WHEELTAP, code_of, record, replay, start
-from harness import Case, skip  # noqa: E402  (replaying finds it)
+from harness import BUILD, PYTHON, Case, skip  # noqa: E402  (replaying finds it)
 
 PROGRAMS = {Path(path).name.removeprefix("opencl_"): path for path in sys.argv[1:]}
 
@@ -131,6 +131,27 @@ class Replay(Case):
         part = replay(folder, "--mode", "partial", "--from", "0", "--to", "6", code=code)[1]
         self.assertLess(part["executed"], whole["executed"])
         self.assertEqual(part["missing"], 0)
+
+    def test_emitted_program(self) -> None:
+        """Alone, in an empty folder, with nothing but OpenCL."""
+        folder = self.recorded("two_queues")
+        file, program, empty = self.folder / "repro.c", self.folder / "repro", self.folder / "empty"
+        status, result, _ = replay(folder, "--emit", str(file))
+        self.assertEqual((status, result["emitted"]), (1, str(file)))
+        built = start(["cc", "-Wall", "-Werror", str(file), "-o", str(program), "-lOpenCL"])
+        self.assertEqual((built.returncode, built.stderr), (0, ""))
+        shutil.rmtree(folder)
+        empty.mkdir()
+        shown = start(["sh", "-c", 'cd "$1" && exec "$2"', "sh", str(empty), str(program)])
+        self.assertEqual(shown.returncode, 1, shown.stderr)
+        self.assertIn("DIVERGES: the order decides", shown.stdout)
+
+    def test_from_python(self) -> None:
+        script = ("import sys\nfrom wheeltap import tracesmith as ts\n"
+                  "result = ts.replay_trace(sys.argv[1], yes=ts.replay_code(sys.argv[1]))\n"
+                  "print(result.status, result.success, len(result.races), result.counts['same'])\n")
+        done = start([PYTHON, "-c", script, str(self.recorded("two_queues"))], PYTHONPATH=str(BUILD / "python"))
+        self.assertEqual((done.stdout, done.returncode), ("divergent False 1 3\n", 0), done.stderr)
 
     def test_usage(self) -> None:
         folder = self.recorded("vector_add")

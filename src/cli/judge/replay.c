@@ -29,6 +29,7 @@ struct replay_options {
 	uint64_t ulp;
 	uint64_t memory_bytes;
 	uint64_t pid;
+	const char *emit;
 	bool json;
 };
 
@@ -127,6 +128,7 @@ static int read_options(const struct replay_options *o, struct wti_replay_option
 	ret->ulp = o->ulp;
 	ret->memory_bytes = o->memory_bytes;
 	ret->pid = o->pid;
+	ret->emit = o->emit;
 	r = r ? r : read_order(o->order, &ret->order, err);
 	r = r ? r : read_end(o->from, "from", &ret->from, &ret->from_ns, &from_time, err);
 	r = r ? r : read_end(o->to, "to", &ret->to, &ret->to_ns, &to_time, err);
@@ -178,6 +180,22 @@ static int consent(const struct wti_opened_run *opened, const struct replay_opti
 
 /* ---- The verb -------------------------------------------------------------------------------- */
 
+/* Of a dry run: the code that a later --yes needs. */
+static int add_code(const struct wti_opened_run *opened, struct wt_result *result,
+		    struct wt_err *err)
+{
+	char code[WTI_REPLAY_CODE_BYTES] = "";
+	struct wti_buf lines;
+	int r;
+
+	wti_buf_init(&lines, 1u << 20);
+	r = wti_replay_consent(opened->trace, opened->run.path, code, &lines, err);
+	wti_buf_release(&lines);
+	if (!r)
+		wt_result_fact_text(result, "code", "code for --yes", code);
+	return r;
+}
+
 static int exit_of(const struct wt_result *result)
 {
 	if (!strcmp(result->status, "divergent"))
@@ -205,7 +223,8 @@ static int run(const void *opaque, char **arguments, size_t count)
 	wti_note_damage(&opened, &result);
 	options.progress = front.progress;
 	options.cookie = front.cookie;
-	r = options.mode == WTI_REPLAY_DRY_RUN ? 0 : consent(&opened, o, &err);
+	r = options.mode == WTI_REPLAY_DRY_RUN ? add_code(&opened, &result, &err)
+					       : consent(&opened, o, &err);
 	wti_front_progress(&front, r ? WTI_PROGRESS_OVER : 0);
 	if (!r)
 		r = wti_replay(opened.trace, opened.run.path, &options, &result, &err);
@@ -256,6 +275,9 @@ static const struct wti_option options[] = {
 	 offsetof(struct replay_options, memory_bytes)},
 	{"pid", 0, WTI_OPT_COUNT, "PID", NULL, "only this process of the run",
 	 offsetof(struct replay_options, pid)},
+	{"emit", 0, WTI_OPT_TEXT, "FILE.c", NULL,
+	 "if it diverges, write a program in C that shows it alone (cc FILE.c -lOpenCL)",
+	 offsetof(struct replay_options, emit)},
 	WTI_OPTION_JSON(struct replay_options, json),
 	WTI_OPTIONS_END,
 };
