@@ -51,7 +51,6 @@ ALLOCATIONS = {
     "doctor": ["doctor", "--no-builtin", CALLS],
     "diff": ["diff", CALLS, CALLS],
     "diff_tensors": ["diff", "--tensors", RUN, RUN],
-    "rerun": ["rerun", "--yes", "not this", RUN],
     "digits": ["digits", "--compare", "--json", RUN, RUN],
     "golden_check": ["golden", "check", GOLDEN, CALLS],
     "gate": ["gate", "-c", CONFIG, CALLS],

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/err.h"
 #include "cli/front.h"
 #include "cli/report.h"
 #include "cli/verb.h"
@@ -46,8 +47,8 @@ int wti_tensors_diff(const char *verb, const char *const words[2], bool json)
 
 	wt_result_init(&result, verb);
 	if (!runs)
-		code = WTI_EXIT_ENVIRONMENT;
-	else if (wti_compare_tensors(&front, words, &everywhere, runs, &result, &err))
+		wti_err(&err, WT_E_NOMEM, "out of memory");
+	if (!runs || wti_compare_tensors(&front, words, &everywhere, runs, &result, &err))
 		code = wti_report_error(verb, json, &err);
 	else
 		code = wti_tensors_print(runs, &result, json);

@@ -393,10 +393,14 @@ int wti_course_fill(struct wti_course *course, size_t wanted)
 	struct wt_event event;
 
 	while (!course->is_over && !course->status && course->count < wanted) {
-		if (wt_cursor_next(course->cursor, &event, NULL) <= 0)
-			course->is_over = true;
-		else if (wti_calls_event(&course->calls, &event, &listener, NULL))
+		int next = wt_cursor_next(course->cursor, &event, NULL);
+
+		course->is_over = next <= 0;
+		if (next == WT_E_NOMEM)
 			course->status = WT_E_NOMEM;
+		else if (next > 0 && (wti_calls_event(&course->calls, &event, &listener, NULL) ||
+				      course->symbols.texts.failed || course->made.failed))
+			course->status = WT_E_NOMEM; /* without its names nothing corresponds */
 	}
 	return course->status;
 }

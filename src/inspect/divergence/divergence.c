@@ -37,14 +37,15 @@ static int find_busy(const struct wt_trace *trace, struct wti_map *ret_busy, str
 					    "counter",    "state",          NULL};
 	struct wt_cursor *cursor;
 	struct wt_event event;
-	int r = wti_cursor_of(trace, kinds, NULL, 0, &cursor, err);
+	int r = wti_cursor_of(trace, kinds, NULL, 0, &cursor, err), next = 0;
 
-	while (!r && wt_cursor_next(cursor, &event, NULL) > 0)
+	if (r)
+		return r;
+	while (!r && (next = wt_cursor_next(cursor, &event, NULL)) > 0)
 		if (!wti_map_put(ret_busy, (uint64_t)event.stream << 32 | event.track, 1))
 			r = wti_map_failed(ret_busy, err, "tracks to compare");
-	if (!r || cursor)
-		wt_cursor_free(cursor);
-	return r;
+	wt_cursor_free(cursor);
+	return !r && next == WT_E_NOMEM ? wti_err(err, next, "out of memory") : r;
 }
 
 /* Streams in the order in which their processes began, as their numbers depend on timing. */
@@ -238,14 +239,14 @@ static int count_gaps(const struct wt_trace *trace, struct wti_divergence_report
 
 	if (r)
 		return r;
-	while (wt_cursor_next(cursor, &event, NULL) > 0) {
+	while ((r = wt_cursor_next(cursor, &event, NULL)) > 0) {
 		if (event.kind->number == WT_KIND_LOST)
 			report->lost += wt_event_u64(&event, WT_LOST_FIELD_COUNT);
 		else
 			report->thinned += wt_event_u64(&event, WT_THINNED_FIELD_LACKS) != 0;
 	}
 	wt_cursor_free(cursor);
-	return 0;
+	return r == WT_E_NOMEM ? wti_err(err, r, "out of memory") : 0;
 }
 
 /* Times of one run are comparable between its own tracks. */

@@ -517,6 +517,8 @@ static int judge_all(struct wti_judge_track *track, struct wti_course *a, struct
 		r = r ? r : skip(track, b, 1, resume->b_skip);
 	}
 	r = r ? r : wti_pair_courses(a, b, &how);
+	if (!r && (track->memory.failed || track->numbers[0].failed || track->numbers[1].failed))
+		r = WT_E_NOMEM;
 	if (!r)
 		name_generators(track);
 	return r;

@@ -107,6 +107,8 @@ static void find_reordered(struct job *job)
 		if (place && job->b.partner[place - 1] == NONE)
 			join(job, i, place - 1, WTI_PAIR_REORDERED);
 	}
+	if (places.failed)
+		job->failed = WT_E_NOMEM;
 	wti_map_release(&places);
 }
 

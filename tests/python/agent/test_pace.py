@@ -67,6 +67,10 @@ def test_sample(t: Harness) -> None:
     t.equal("states of the first steps only", changes[2:], [0] * 5, changes)
     t.equal("and that none follow", [e["every"] for e in run.of("thinned")], [0])
     t.equal("steps without states are no steps that leave parameters as they are", codes(t), [])
+    run = t.record(train(6), "--sample", "steps=2-3")
+    told = [count(step, "call_begin", callee="cross_entropy") for step in by_step(run)]
+    t.equal("these steps in full, the others not", told, [0, 0, 1, 1, 0, 0, 0], run.errors)
+    t.equal("and the trace says so from the beginning", [e["lacks"] for e in run.of("thinned")], [CALLS | ARGUMENTS, 0, CALLS | ARGUMENTS])
 
 
 def test_budget(t: Harness) -> None:
