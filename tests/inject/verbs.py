@@ -110,7 +110,7 @@ class Failures:
         subprocess.run([program, "sim", "--events", "300", "-o", self.run], check=True, stdout=subprocess.DEVNULL)
         subprocess.run([program, "sim", "--events", "300", "-o", folder / "home/run"], check=True, stdout=subprocess.DEVNULL)
         self.kinds = folder / "kinds"
-        subprocess.run([program, "sim", "--events", "1000", "--kinds", "all", "-o", self.kinds], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([program, "sim", "--events", "3000", "--kinds", "all", "-o", self.kinds], check=True, stdout=subprocess.DEVNULL)
         self.calls = folder / "calls"
         self.golden = folder / "golden.toml"
         self.config = folder / "gate.toml"
