@@ -26,7 +26,8 @@ static char *copy_n(struct wt_result *result, const char *text, size_t bytes)
 		result->failed = WT_E_NOMEM;
 		return NULL;
 	}
-	memcpy(copy, text, bytes);
+	if (bytes) /* an empty buffer has no address */
+		memcpy(copy, text, bytes);
 	copy[bytes] = 0;
 	return copy;
 }
