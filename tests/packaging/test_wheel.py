@@ -64,7 +64,8 @@ class Environment:
         return done.stdout
 
     def files(self) -> set[str]:
-        return {str(path) for path in self.folder.rglob("*") if "/pip" not in str(path) and "__pycache__" not in path.parts[-2]
+        """pip removes files; folders that others may share (share/man) it leaves empty."""
+        return {str(path) for path in self.folder.rglob("*") if path.is_file() and "/pip" not in str(path) and "__pycache__" not in path.parts[-2]
                 and path.name != "__pycache__"}
 
 
