@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 # Debian's packages are installed once; the stamp remembers which list they came from.
 SETUP = $(BUILD)/.setup
 
-.PHONY: all everything setup demo test check install uninstall clean fuzz bench soak corpus divergence seeds suites matrix burn mutate replay help
+.PHONY: all everything setup demo test check install uninstall clean fuzz bench soak corpus divergence seeds suites matrix burn mutate replay wheel trywheel help
 all: $(BUILD)/build.ninja ## build the program, libraries, Python package, manual pages and examples; no tests
 	@ninja -C $(BUILD) product
 
@@ -51,7 +51,6 @@ uninstall: $(BUILD)/build.ninja ## remove from PREFIX what `make install` instal
 # The name of the wheel says which glibc it needs. GLIBC=2.28 links with zig, from PyPI or $$ZIG, for older systems.
 GLIBC ?=
 TORCH ?=
-.PHONY: wheel trywheel
 WHEEL = $(BUILD)-wheel$(if $(GLIBC),-$(GLIBC))
 wheel: $(SETUP) ## the program for pip, with agents for CPython 3.9 to 3.13, into dist/; GLIBC=2.28: for older systems; TORCH=PYTHON: with its shim
 	@packaging/wheel.py $(if $(GLIBC),--glibc $(GLIBC)) $(foreach python,$(TORCH),--shim $(python)) $(WHEEL)
