@@ -124,6 +124,20 @@ def resumed() -> None:
     tap.equal("one without its optimizer's state", (first(said)[:2], said["cause"]), (("step", 7), "optimizer state"))
     code, said = compare(full, loaded.format("23") + step(0, "3", "33"))
     tap.check("what nobody saved is not resumed from", not any("goes on from" in note for note in said["notes"]), said["notes"])
+    code, said = compare(step(0, "1", "11") + saved.format("22"), loaded.format("22") + step(0, "2", "12"))
+    tap.equal("a file that a run leaves for the next one is no checkpoint", first(said)[:2], ("backward", 6), said)
+
+
+def workers() -> None:
+    """Which worker of a DataLoader begins first depends on timing."""
+    def worker(number: int, hash: str) -> str:
+        return f"begin DataLoader.worker 1\nstate worker id {number}\n" + call("relu", 2, [hash], hash) + "end\n"
+
+    for folder, texts in (("a", (worker(0, "a"), worker(1, "b"))), ("b", (worker(1, "b"), worker(0, "a")))):
+        make(folder, texts[0])
+        subprocess.run([MAKE, f"{folder}/0002.wt"], input=texts[1], text=True, check=True)
+    done = subprocess.run([WHEELTAP, "diff", "--tensors", "--json", "a", "b"], capture_output=True, text=True)
+    tap.equal("workers are compared by their numbers", (done.returncode, json.loads(done.stdout)["status"]), (0, "identical"), done.stdout)
 
 
 def alignment() -> None:
@@ -205,7 +219,7 @@ def refuses() -> None:
 def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for case in (identical, origins, states, memory, overwritten, resumed, alignment, fails_closed, refuses):
+        for case in (identical, origins, states, memory, overwritten, resumed, workers, alignment, fails_closed, refuses):
             tap.case(case.__name__, case)
         os.chdir("/")
     return tap.finish()

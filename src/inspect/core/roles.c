@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ranks by the event `rank`, workers by the call that the agent makes of one, parents by pid. */
+/* Ranks by the event `rank`, workers by the call that the agent makes of one and by the number that
+ * their DataLoader gave them, parents by pid. */
 #include "roles.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/err.h"
 #include "trace/query.h"
 
 #define PROCESSES_MAX (1u << 20)
 #define PLACES_MAX 1024u
+#define WORKER_OWNER "worker" /* of the states that the agent emits of one */
 
 static uint32_t pid_of(const struct wti_roles *roles, size_t stream)
 {
@@ -29,6 +32,17 @@ static int take_process(struct wti_roles *roles, const struct wt_event *event)
 	return roles->parents.failed || roles->ranks.failed ? WT_E_NOMEM : 0;
 }
 
+static int take_number(struct wti_roles *roles, const struct wt_event *event)
+{
+	struct wt_text attribute = wt_event_text(event, WT_STATE_FIELD_ATTRIBUTE);
+	int64_t number = wt_event_i64(event, WT_STATE_FIELD_NEW);
+
+	if (attribute.bytes == 2 && !memcmp(attribute.data, "id", 2) && number >= 0 &&
+	    number < PLACES_MAX)
+		roles->numbers[event->stream] = (uint32_t)number;
+	return 0;
+}
+
 static uint64_t place_key(struct wti_role role)
 {
 	return (uint64_t)role.rank << 32 | role.worker;
@@ -44,6 +58,8 @@ static int take_worker(struct wti_roles *roles, const struct wt_event *event)
 		uint64_t parent = wti_map_get(&roles->parents, pid_of(roles, event->stream));
 
 		role->rank = (uint32_t)wti_map_get(&roles->ranks, parent);
+		/* In which order workers begin depends on timing, their numbers do not. */
+		role->worker = roles->numbers[event->stream];
 		do
 			role->worker++;
 		while (wti_map_get(&roles->places, place_key(*role)) && role->worker < PLACES_MAX);
@@ -72,6 +88,7 @@ int wti_roles_init(struct wti_roles *roles, const struct wt_trace *trace, struct
 {
 	static const char *const processes[] = {"process", "rank", NULL};
 	static const char *const calls[] = {"call_begin", "call_end", NULL};
+	static const char *const states[] = {"state", NULL};
 	size_t count = wt_trace_stream_count(trace);
 	int r;
 
@@ -80,9 +97,11 @@ int wti_roles_init(struct wti_roles *roles, const struct wt_trace *trace, struct
 	wti_map_init(&roles->ranks, PROCESSES_MAX);
 	wti_map_init(&roles->places, PROCESSES_MAX);
 	roles->streams = calloc(count + 1, sizeof(*roles->streams));
-	if (!roles->streams)
+	roles->numbers = calloc(count + 1, sizeof(*roles->numbers));
+	if (!roles->streams || !roles->numbers)
 		return wti_err(err, WT_E_NOMEM, "out of memory");
 	r = go_through(roles, processes, NULL, take_process, err);
+	r = r ? r : go_through(roles, states, WORKER_OWNER, take_number, err);
 	r = r ? r : go_through(roles, calls, WTI_WORKER_NAME, take_worker, err);
 	for (size_t i = 0; i < count && !r; i++)
 		if (!roles->streams[i].worker)
@@ -94,6 +113,7 @@ int wti_roles_init(struct wti_roles *roles, const struct wt_trace *trace, struct
 void wti_roles_release(struct wti_roles *roles)
 {
 	free(roles->streams);
+	free(roles->numbers);
 	wti_map_release(&roles->parents);
 	wti_map_release(&roles->ranks);
 	wti_map_release(&roles->places);

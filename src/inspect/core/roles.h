@@ -2,8 +2,8 @@
 /*
  * What the processes of a training run are to one another: ranks, and the workers of their
  * DataLoaders. Hides how that is found out, and that a DataLoader may have new workers in every
- * epoch: a worker gets the place of one that has ended, so that there are as many as there were at
- * once.
+ * epoch: a worker gets the place of its number, or the next one if that is taken, so that there are
+ * as many as there were at once, in the same order in every run.
  */
 #ifndef WTI_INSPECT_ROLES_H
 #define WTI_INSPECT_ROLES_H
@@ -24,6 +24,7 @@ struct wti_role {
 struct wti_roles {
 	const struct wt_trace *trace;
 	struct wti_role *streams; /* one a stream of the trace */
+	uint32_t *numbers;        /* one a stream: which worker of its DataLoader it is */
 	struct wti_map parents;   /* pid: that of its parent */
 	struct wti_map ranks;     /* pid: rank plus one */
 	struct wti_map places;    /* rank and place: 1 while its worker lives */

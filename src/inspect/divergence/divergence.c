@@ -167,11 +167,12 @@ static int judge_pair(const struct wt_trace *a, const struct place *in_a, const 
 		      const struct place *in_b, const struct wti_within_line *where,
 		      struct wti_judgement *ret, struct wt_err *err)
 {
+	const struct wti_judgement empty = *ret;
 	struct wti_course *mine = NULL, *other = NULL;
 	struct wti_resume resume = {.is_found = false};
 	int r = 0;
 
-	for (unsigned pass = 0; pass < 2 && !r; pass++) {
+	for (unsigned pass = 0, passes = 2; pass < passes && !r; pass++) {
 		r = wti_course_open(a, in_a->stream, in_a->track, &mine, err);
 		r = r ? r : wti_course_open(b, in_b->stream, in_b->track, &other, err);
 		if (!r && (pass ? wti_judge_courses(mine, other, &resume, where, ret)
@@ -180,6 +181,13 @@ static int judge_pair(const struct wt_trace *a, const struct place *in_a, const 
 		wti_course_free(mine);
 		wti_course_free(other);
 		mine = other = NULL;
+		/* A file that a run leaves for the next one is no checkpoint: nothing goes on
+		 * there. */
+		if (!r && pass == 1 && resume.is_found && !ret->labels[WTI_PAIR_ALIGNED]) {
+			resume.is_found = false;
+			*ret = empty;
+			passes = 3;
+		}
 	}
 	return r;
 }
