@@ -104,8 +104,8 @@ def test_interrupt(t: Harness) -> None:
     code = """
     import time, wheeltap
     wheeltap.watch(output="{0}")
-    print("ready", flush=True)
     try:
+        print("ready", flush=True)
         time.sleep(600)
     except KeyboardInterrupt:
         wheeltap.log(loss=7.0)
