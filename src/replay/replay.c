@@ -16,7 +16,7 @@
 #include "report.h"
 #include "store.h"
 
-enum { RACES_TRIED_MAX = 8, REPEATS_DEFAULT = 3, ULP_DEFAULT = 4 };
+enum { RACES_TRIED_MAX = 8, REPEATS_DEFAULT = 3, REPEATS_MORE = 10, ULP_DEFAULT = 4 };
 #define MEMORY_BYTES_DEFAULT (UINT64_C(2) << 30)
 
 /* Verdicts of several processes, the worst last. */
@@ -140,6 +140,38 @@ static int run_other(struct process *p, struct wt_err *err)
 	return r;
 }
 
+static bool any_differs(const struct wti_replay_plan *plan, const struct wti_replay_pass *pass)
+{
+	for (size_t i = 0; i < plan->op_count; i++)
+		if (pass->outcomes[i].recorded == WTI_RECORDED_DIFFERS)
+			return true;
+	return false;
+}
+
+static bool any_intrinsic(const struct wti_replay_plan *plan, const struct wti_replay_pass *serial)
+{
+	for (size_t i = 0; i < plan->op_count; i++)
+		if (serial->outcomes[i].distinct > 1)
+			return true;
+	return false;
+}
+
+/*
+ * A few repetitions of a kernel that is not deterministic may agree by chance. Where a result is
+ * not the recorded one and nothing explains it so far, more of them are worth their time.
+ */
+static int repeat_more(struct process *p, uint64_t repeats, struct wt_err *err)
+{
+	uint64_t more = repeats < UINT32_MAX / REPEATS_MORE ? repeats * REPEATS_MORE : UINT32_MAX;
+
+	if (any_intrinsic(&p->plan, &p->serial) ||
+	    (!any_differs(&p->plan, &p->serial) &&
+	     !(p->has_other && any_differs(&p->plan, &p->other))))
+		return 0;
+	wti_replay_pass_release(&p->serial);
+	return run_serial(p, (uint32_t)more, err);
+}
+
 static int execute(struct process *p, int store, struct wt_err *err)
 {
 	const struct wti_replay_session_how how = {p->options->device, p->options->binaries,
@@ -153,6 +185,8 @@ static int execute(struct process *p, int store, struct wt_err *err)
 	r = run_serial(p, (uint32_t)repeats, err);
 	if (!r)
 		r = run_other(p, err);
+	if (!r)
+		r = repeat_more(p, repeats, err);
 	if (!r)
 		r = try_races(&p->session, &p->selection, &p->serial, &p->races, err);
 	if (!r)
