@@ -18,10 +18,29 @@ static void add_count(struct wti_buf *out, uint64_t count, const char *one, cons
 
 /* ---- Nothing differs ------------------------------------------------------------------------- */
 
+/* Something only one of the runs did, and behind which all is the same. */
+static void add_lone(struct wti_buf *out, const struct wti_divergence_report *report)
+{
+	const struct wti_first_difference *order = NULL;
+
+	for (size_t i = 0; i < report->count && !order; i++)
+		if (report->tracks[i].judgement.order.how != WTI_BEGINS_NOT)
+			order = &report->tracks[i].judgement.order;
+	if (!order)
+		return;
+	wti_textf(out, LABEL, "only one");
+	add_count(out, report->lone, "operation is in one of the runs only",
+		  "operations are in one of the runs only");
+	wti_textf(out, ", the first %s", order->callee);
+	if (*order->file)
+		wti_textf(out, ", %s:%u", order->file, order->line);
+	wti_buf_text(out, "; the values behind them are the same\n");
+}
+
 static void add_same(struct wti_buf *out, const struct wti_divergence_report *report)
 {
 	if (report->verdict == WTI_REPEAT_IDENTICAL)
-		wti_buf_text(out, "bit-identical");
+		wti_buf_text(out, report->lone ? "bit-identical in results" : "bit-identical");
 	else
 		wti_buf_text(out, "NOT MEASURED: no difference was seen");
 	if (report->steps > 0) {
@@ -39,6 +58,7 @@ static void add_same(struct wti_buf *out, const struct wti_divergence_report *re
 		wti_buf_text(out, " not read");
 	}
 	wti_buf_byte(out, '\n');
+	add_lone(out, report);
 }
 
 /* ---- Something does -------------------------------------------------------------------------- */
@@ -81,6 +101,8 @@ static void add_evidence(struct wti_buf *out, const struct wti_first_difference 
 	if (first->how == WTI_BEGINS_OUTPUT || first->how == WTI_BEGINS_STATE)
 		wti_buf_text(out, proven ? "all inputs are proven equal"
 					 : "the inputs are equal as far as they were seen");
+	else if (first->how == WTI_BEGINS_MIXED)
+		wti_buf_text(out, "each run has seen the values of the other, elsewhere");
 	else
 		wti_buf_text(out, "what made the difference was not seen at this level");
 	if (first->in.unread) {

@@ -2,6 +2,7 @@
 /*
  * Makes a run of one process from a text: make_divergence FILE < TEXT. A line of it is an event:
  *
+ *   thread N                          what follows is its doing; 1 is the first
  *   step N                            the context
  *   begin CALLEE LINE [ACTION [OBJECT]]  a call; arguments and returns follow until its end
  *   in NAME SHAPE HASH                a tensor of the innermost open call; HASH ? was not read
@@ -20,11 +21,12 @@
 
 #define NAMES_MAX 512u
 #define DEPTH_MAX 64u
+#define THREADS_MAX 16u
 
 static struct wt_writer *writer;
 static uint64_t seq = 1, now = 1000;
 static char names[NAMES_MAX][64];
-static uint32_t name_count, site_count, depth;
+static uint32_t name_count, site_count, depth, thread = 1;
 static struct {
 	uint64_t seq;
 	uint32_t callee;
@@ -54,7 +56,8 @@ static void put(uint16_t kind, const uint64_t *values)
 {
 	const struct wt_text nothing[4] = {{"", 0}, {"", 0}, {"", 0}, {"", 0}};
 
-	must(wt_writer_append(writer, kind, 1, seq++, now += 1000, values, WT_FIELDS_MAX, nothing));
+	must(wt_writer_append(writer, kind, thread, seq++, now += 1000, values, WT_FIELDS_MAX,
+			      nothing));
 }
 
 static void begin(const char *callee, unsigned line, const char *action, const char *object)
@@ -160,7 +163,9 @@ static void take(const char *line)
 
 	if (sscanf(line, "%63s %63s %63s %63s %63s %63s", w[0], w[1], w[2], w[3], w[4], w[5]) < 1)
 		return;
-	if (!strcmp(w[0], "step"))
+	if (!strcmp(w[0], "thread"))
+		thread = (uint32_t)atoi(w[1]);
+	else if (!strcmp(w[0], "step"))
 		step(w[1]);
 	else if (!strcmp(w[0], "begin"))
 		begin(w[1], (unsigned)atoi(w[2]), w[3], w[4]);
@@ -184,7 +189,6 @@ static void take(const char *line)
 
 int main(int argc, char **argv)
 {
-	struct wt_track track = {.id = 1, .type = WT_TRACK_THREAD, .tid = 1};
 	struct wt_writer_options options;
 	char line[512];
 
@@ -193,7 +197,9 @@ int main(int argc, char **argv)
 	wt_writer_options_init(&options);
 	options.identity.clock = WT_CLOCK_MONOTONIC;
 	must(wt_writer_create(argv[1], &options, &writer, NULL));
-	must(wt_writer_track(writer, &track));
+	for (uint32_t i = 1; i <= THREADS_MAX; i++)
+		must(wt_writer_track(
+			writer, &(struct wt_track){.id = i, .type = WT_TRACK_THREAD, .tid = i}));
 	while (fgets(line, sizeof(line), stdin))
 		take(line);
 	must(wt_writer_finish(writer, NULL));

@@ -140,6 +140,36 @@ def workers() -> None:
     tap.equal("workers are compared by their numbers", (done.returncode, json.loads(done.stdout)["status"]), (0, "identical"), done.stdout)
 
 
+def pools() -> None:
+    """Which thread of a pool does what depends on timing."""
+    def thread(number: int, *calls: str) -> str:
+        return f"thread {number}\n" + "".join(calls)
+
+    def add(total: str, part: str, out: str) -> str:
+        return call("add", 20, [total, part], out)
+
+    w1, w2, w3 = (call("load", 10, [f"{i}"], f"{i}0") + call("relu", 11, [f"{i}0"], f"{i}1") for i in (1, 2, 3))
+    end = thread(1, call("use", 30, ["c"], "d"))
+    a = thread(2, w1, w3) + thread(3, w2) + end
+    for name, b in (("another thread", thread(2, w2) + thread(3, w3, w1) + end), ("fewer threads", thread(2, w3, w1, w2) + end)):
+        code, said = compare(a, b)
+        tap.equal(f"work that {name} does is the same", (code, said["status"]), (0, "identical"), said)
+    code, said = compare(a, thread(2, w2) + thread(3, w3) + thread(4, w1.replace("11\nend", "15\nend")) + end)
+    tap.equal("work with another result", (code, first(said)), (1, ("relu", 11, "its inputs were equal, its outputs differ")), said)
+    code, said = compare(a, thread(2, w2) + thread(3, w3) + thread(4, w1.replace("11\nend", "?\nend")) + end)
+    tap.equal("work whose result was not read is not called the same", (code, said["status"]), (3, "not_measured"), said)
+
+    orders = [(thread(2, add("c0", "1", "c1")) + thread(3, add("c1", "2", "c3")), "c3"), (thread(2, add("c0", "2", "c2")) + thread(3, add("c2", "1", "{}")), "{}")]
+    use = "thread 1\n" + call("part", 9, [], "1") + call("part", 9, [], "2") + "{}" + "thread 1\n" + call("use", 30, ["{}"], "{}")
+    a = use.format(orders[0][0], "c3", "d3")
+    code, said = compare(a, use.format(orders[1][0].format("c3"), "c3", "d3"))
+    tap.equal("parts of an exact sum in another order leave nothing", (code, said["status"], said["absorbed"]), (0, "identical", 4), said)
+    code, said = compare(a, use.format(orders[1][0].format("c4"), "c4", "d4"))
+    row = next(row for row in table(said, "first") if row["track"] == said["first_track"])
+    tap.equal("parts of a rounded one do", (code, row["operation"], row["line"], row["how"]),
+              (1, "add", 20, "it was given values that both runs have, in another order"), said)
+
+
 def alignment() -> None:
     a, b, c, d = (call(name, i, [f"{i}"], f"{i + 1}") for i, name in enumerate(("one", "two", "three", "four"), 1))
     tap.equal("an extra call", labels(compare(a + b + d, a + b + c + d)[1]), {"aligned": 3, "extra": 1})
@@ -149,7 +179,9 @@ def alignment() -> None:
     tap.equal("calls that were fused", labels(compare(a + b + c + d, a + fused + d)[1]), {"aligned": 2, "fused": 3})
     tap.equal("a call that was split", labels(compare(a + fused + d, a + b + c + d)[1]), {"aligned": 2, "split": 3})
     code, said = compare(a + b + d, a + b + c + d)
-    tap.equal("another order alone is a difference", (code, said["status"]), (1, "different"))
+    tap.equal("a call behind which all is the same has no result", (code, said["status"], said["lone"]), (0, "identical", 1))
+    code, said = compare(a + b, a + b + c)
+    tap.equal("a call at the end is a difference", (code, said["status"], first(said)), (1, "different", ("three", 3, "only one of the runs does this")))
 
     moved = call("two", 20, ["2"], "x")
     code, said = compare(a + b + d, a + moved + d)
@@ -219,7 +251,7 @@ def refuses() -> None:
 def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for case in (identical, origins, states, memory, overwritten, resumed, workers, alignment, fails_closed, refuses):
+        for case in (identical, origins, states, memory, overwritten, resumed, workers, pools, alignment, fails_closed, refuses):
             tap.case(case.__name__, case)
         os.chdir("/")
     return tap.finish()

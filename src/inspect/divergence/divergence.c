@@ -8,145 +8,14 @@
 
 #include "base/err.h"
 #include "base/grow.h"
-#include "inspect/core/roles.h"
+#include "crew.h"
+#include "known.h"
+#include "posts.h"
 #include "trace/query.h"
-
-#define TRACKS_MAX 65536u
-
-/* A track of one run, by what it corresponds to in the other. */
-struct place {
-	size_t stream;
-	uint32_t track;
-	uint32_t rank, worker; /* as of struct wti_role */
-	uint32_t process;      /* its number among those of the same role */
-	uint32_t thread;       /* its number in its process */
-	bool is_taken;
-};
-
-struct places {
-	struct place *all;
-	size_t count, capacity;
-};
-
-/* ---- Tracks ---------------------------------------------------------------------------------- */
-
-/* Tracks of a stream that computed something. */
-static int find_busy(const struct wt_trace *trace, struct wti_map *ret_busy, struct wt_err *err)
-{
-	static const char *const kinds[] = {"call_begin", "operator_begin", "tensor",
-					    "counter",    "state",          NULL};
-	struct wt_cursor *cursor;
-	struct wt_event event;
-	int r = wti_cursor_of(trace, kinds, NULL, 0, &cursor, err), next = 0;
-
-	if (r)
-		return r;
-	while (!r && (next = wt_cursor_next(cursor, &event, NULL)) > 0)
-		if (!wti_map_put(ret_busy, (uint64_t)event.stream << 32 | event.track, 1))
-			r = wti_map_failed(ret_busy, err, "tracks to compare");
-	wt_cursor_free(cursor);
-	return !r && next == WT_E_NOMEM ? wti_err(err, next, "out of memory") : r;
-}
-
-/* Streams in the order in which their processes began, as their numbers depend on timing. */
-static int by_start(const void *a, const void *b, void *trace)
-{
-	const struct wt_identity *x = wt_reader_identity(wt_trace_stream(trace, *(size_t *)a));
-	const struct wt_identity *y = wt_reader_identity(wt_trace_stream(trace, *(size_t *)b));
-
-	if (x->start_time != y->start_time)
-		return x->start_time < y->start_time ? -1 : 1;
-	if (x->pid != y->pid)
-		return x->pid < y->pid ? -1 : 1;
-	return x->exec < y->exec ? -1 : x->exec > y->exec;
-}
-
-static uint32_t number_among(const struct places *places, const struct place *place)
-{
-	uint32_t number = 0;
-	size_t last = SIZE_MAX;
-
-	for (size_t i = 0; i < places->count; i++) {
-		const struct place *other = &places->all[i];
-
-		if (other->rank != place->rank || other->worker != place->worker ||
-		    other->stream == place->stream || other->stream == last)
-			continue;
-		last = other->stream;
-		number++;
-	}
-	return number;
-}
-
-static int add_stream(const struct wt_trace *trace, size_t stream, const struct wti_roles *roles,
-		      const struct wti_map *busy, struct places *places)
-{
-	const struct wt_reader *reader = wt_trace_stream(trace, stream);
-	struct wti_role role = wti_role_of(roles, stream);
-	uint32_t thread = 0;
-
-	for (size_t i = 0; i < wt_reader_track_count(reader); i++) {
-		uint32_t track = wt_reader_track_at(reader, i)->id;
-		struct place place = {stream, track, role.rank, role.worker, 0, thread, false};
-
-		if (!wti_map_get(busy, (uint64_t)stream << 32 | track))
-			continue;
-		place.process = number_among(places, &place);
-		if (wti_grow(&places->all, places->count + 1, &places->capacity, TRACKS_MAX))
-			return WT_E_NOMEM;
-		places->all[places->count++] = place;
-		thread++;
-	}
-	return 0;
-}
-
-static int find_places(const struct wt_trace *trace, struct places *ret_places, struct wt_err *err)
-{
-	size_t count = wt_trace_stream_count(trace);
-	size_t *order = calloc(count + 1, sizeof(*order));
-	struct wti_roles roles;
-	struct wti_map busy;
-	int r = order ? wti_roles_init(&roles, trace, err)
-		      : wti_err(err, WT_E_NOMEM, "out of memory");
-
-	if (r) {
-		free(order);
-		return r;
-	}
-	wti_map_init(&busy, TRACKS_MAX);
-	r = find_busy(trace, &busy, err);
-	for (size_t i = 0; i < count; i++)
-		order[i] = i;
-	qsort_r(order, count, sizeof(*order), by_start, (void *)trace);
-	for (size_t i = 0; i < count && !r; i++)
-		if (add_stream(trace, order[i], &roles, &busy, ret_places))
-			r = wti_err(err, WT_E_NOMEM, "out of memory");
-	wti_map_release(&busy);
-	wti_roles_release(&roles);
-	free(order);
-	return r;
-}
-
-/* A run of one process corresponds to the first rank of a run of several. */
-static bool corresponds(const struct place *a, const struct place *b)
-{
-	uint32_t rank_a = a->rank ? a->rank : 1, rank_b = b->rank ? b->rank : 1;
-
-	return rank_a == rank_b && a->worker == b->worker && a->process == b->process &&
-	       a->thread == b->thread;
-}
-
-static struct place *partner_of(const struct place *place, struct places *others)
-{
-	for (size_t i = 0; i < others->count; i++)
-		if (!others->all[i].is_taken && corresponds(place, &others->all[i]))
-			return &others->all[i];
-	return NULL;
-}
 
 /* ---- Verdicts -------------------------------------------------------------------------------- */
 
-static void name_track(const struct place *place, struct wti_track_verdict *verdict)
+static void name_track(const struct wti_post *place, struct wti_track_verdict *verdict)
 {
 	char *at = verdict->label, *end = at + sizeof(verdict->label);
 
@@ -163,9 +32,10 @@ static void name_track(const struct place *place, struct wti_track_verdict *verd
 		snprintf(at, (size_t)(end - at), " thread %u", place->thread + 1);
 }
 
-static int judge_pair(const struct wt_trace *a, const struct place *in_a, const struct wt_trace *b,
-		      const struct place *in_b, const struct wti_within_line *where,
-		      struct wti_judgement *ret, struct wt_err *err)
+static int judge_pair(const struct wt_trace *a, const struct wti_post *in_a,
+		      const struct wt_trace *b, const struct wti_post *in_b,
+		      const struct wti_within_line *where, struct wti_judgement *ret,
+		      struct wt_err *err)
 {
 	const struct wti_judgement empty = *ret;
 	struct wti_course *mine = NULL, *other = NULL;
@@ -175,7 +45,7 @@ static int judge_pair(const struct wt_trace *a, const struct place *in_a, const 
 	for (unsigned pass = 0, passes = 2; pass < passes && !r; pass++) {
 		r = wti_course_open(a, in_a->stream, in_a->track, &mine, err);
 		r = r ? r : wti_course_open(b, in_b->stream, in_b->track, &other, err);
-		if (!r && (pass ? wti_judge_courses(mine, other, &resume, where, ret)
+		if (!r && (pass ? wti_judge_courses(mine, other, &resume, where, NULL, ret)
 				: wti_resume_find(mine, other, &resume)))
 			r = wti_err(err, WT_E_NOMEM, "out of memory");
 		wti_course_free(mine);
@@ -193,11 +63,11 @@ static int judge_pair(const struct wt_trace *a, const struct place *in_a, const 
 }
 
 static struct wti_track_verdict *add_track(struct wti_divergence_report *report,
-					   const struct place *place)
+					   const struct wti_post *place)
 {
 	struct wti_track_verdict *verdict;
 
-	if (wti_grow(&report->tracks, report->count + 1, &report->capacity, 2 * TRACKS_MAX))
+	if (wti_grow(&report->tracks, report->count + 1, &report->capacity, 2 * WTI_POSTS_MAX))
 		return NULL;
 	verdict = &report->tracks[report->count++];
 	*verdict = (struct wti_track_verdict){.judgement.last_step = -1};
@@ -205,34 +75,177 @@ static struct wti_track_verdict *add_track(struct wti_divergence_report *report,
 	return verdict;
 }
 
-static int judge_tracks(const struct wt_trace *a, struct places *in_a, const struct wt_trace *b,
-			struct places *in_b, const struct wti_within_line *where,
-			struct wti_divergence_report *report, struct wt_err *err)
+/* Two runs, and what of them is being compared. */
+struct comparison {
+	const struct wt_trace *traces[2];
+	struct wti_posts places[2];
+	const struct wti_within_line *where;
+	struct wti_divergence_report *report;
+	struct wt_err *err;
+};
+
+/* Of the places of one rank: its chief, or all others. */
+struct selection {
+	struct wti_post of;
+	bool chiefs;
+};
+
+static bool is_selected(const struct selection *selection, const struct wti_post *place)
+{
+	return place->is_chief == selection->chiefs && wti_posts_same_rank(place, &selection->of);
+}
+
+static int judge_one(struct comparison *runs, struct wti_post *place, unsigned run)
+{
+	struct wti_post *partner = run ? NULL : wti_post_partner(place, &runs->places[1]);
+	struct wti_track_verdict *verdict = add_track(runs->report, place);
+
+	if (!verdict)
+		return wti_err(runs->err, WT_E_NOMEM, "out of memory");
+	place->is_taken = true;
+	verdict->in_a = !run;
+	verdict->in_b = run || partner;
+	verdict->is_helper = !place->is_chief;
+	if (!partner)
+		return 0;
+	partner->is_taken = true;
+	return judge_pair(runs->traces[0], place, runs->traces[1], partner, runs->where,
+			  &verdict->judgement, runs->err);
+}
+
+static int judge_selected(struct comparison *runs, const struct selection *selection)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < in_a->count && !r; i++) {
-		struct place *partner = partner_of(&in_a->all[i], in_b);
-		struct wti_track_verdict *verdict = add_track(report, &in_a->all[i]);
+	for (unsigned run = 0; run < 2; run++)
+		for (size_t i = 0; i < runs->places[run].count && !r; i++) {
+			struct wti_post *place = &runs->places[run].all[i];
 
-		if (!verdict)
-			return wti_err(err, WT_E_NOMEM, "out of memory");
-		verdict->in_a = true;
-		verdict->in_b = partner != NULL;
-		if (!partner)
-			continue;
-		partner->is_taken = true;
-		r = judge_pair(a, &in_a->all[i], b, partner, where, &verdict->judgement, err);
+			if (!place->is_taken && is_selected(selection, place))
+				r = judge_one(runs, place, run);
+		}
+	return r;
+}
+
+/* ---- Tracks among which work is shared out --------------------------------------------------- */
+
+struct helpers {
+	struct wti_crew crews[2];
+	struct wti_crew_member *members[2];
+	struct wti_post **places; /* of the first run, then of the second */
+	struct wti_judgement *judgements;
+};
+
+static int find_helpers(const struct comparison *runs, const struct selection *selection,
+			struct helpers *ret)
+{
+	size_t all = runs->places[0].count + runs->places[1].count, count = 0;
+
+	ret->places = calloc(all, sizeof(*ret->places));
+	ret->judgements = calloc(all, sizeof(*ret->judgements));
+	for (unsigned run = 0; run < 2; run++) {
+		struct wti_crew *crew = &ret->crews[run];
+
+		ret->members[run] = calloc(all, sizeof(*ret->members[run]));
+		if (!ret->places || !ret->judgements || !ret->members[run])
+			return wti_err(runs->err, WT_E_NOMEM, "out of memory");
+		*crew = (struct wti_crew){runs->traces[run], ret->members[run], 0};
+		for (size_t i = 0; i < runs->places[run].count; i++) {
+			struct wti_post *place = &runs->places[run].all[i];
+
+			if (!is_selected(selection, place))
+				continue;
+			ret->members[run][crew->count++] =
+				(struct wti_crew_member){place->stream, place->track};
+			ret->places[count++] = place;
+		}
 	}
-	for (size_t i = 0; i < in_b->count && !r; i++) {
+	return 0;
+}
+
+static void release_helpers(struct helpers *helpers)
+{
+	free(helpers->members[0]);
+	free(helpers->members[1]);
+	free(helpers->places);
+	free(helpers->judgements);
+}
+
+/* Of the second run only what nobody in the first did is a verdict of its own. */
+static int add_crew(struct comparison *runs, const struct helpers *helpers)
+{
+	size_t mine = helpers->crews[0].count, all = mine + helpers->crews[1].count;
+
+	for (size_t i = 0; i < all; i++) {
 		struct wti_track_verdict *verdict =
-			in_b->all[i].is_taken ? NULL : add_track(report, &in_b->all[i]);
+			i < mine || helpers->judgements[i].lone
+				? add_track(runs->report, helpers->places[i])
+				: NULL;
 
-		if (verdict)
-			verdict->in_b = true;
-		else if (!in_b->all[i].is_taken)
-			return wti_err(err, WT_E_NOMEM, "out of memory");
+		if (i >= mine)
+			runs->report->absorbed += helpers->judgements[i].labels[WTI_PAIR_ABSORBED];
+		if (!verdict && i < mine)
+			return wti_err(runs->err, WT_E_NOMEM, "out of memory");
+		if (!verdict)
+			continue;
+		verdict->in_a = verdict->in_b = verdict->is_helper = true;
+		verdict->judgement = helpers->judgements[i];
 	}
+	runs->report->shared_out += all;
+	return 0;
+}
+
+static int judge_crew(struct comparison *runs, const struct selection *selection, size_t from)
+{
+	struct helpers helpers = {0};
+	int r = find_helpers(runs, selection, &helpers);
+
+	if (!r && (helpers.crews[0].count > 1 || helpers.crews[1].count > 1)) {
+		r = wti_crew_judge(&helpers.crews[0], &helpers.crews[1], runs->where,
+				   helpers.judgements, runs->err);
+		if (!r) {
+			runs->report->count = from;
+			r = add_crew(runs, &helpers);
+		} else if (r == WT_E_LIMIT) { /* then by the order in which they began */
+			runs->report->by_order = true;
+			*runs->err = (struct wt_err){.offset = -1};
+			r = 0;
+		}
+	}
+	release_helpers(&helpers);
+	return r;
+}
+
+static bool is_settled(const struct wti_divergence_report *report, size_t from)
+{
+	for (size_t i = from; i < report->count; i++) {
+		const struct wti_track_verdict *track = &report->tracks[i];
+
+		if (!track->in_a || !track->in_b || track->judgement.lone ||
+		    track->judgement.first.how != WTI_BEGINS_NOT)
+			return false;
+	}
+	return true;
+}
+
+static int judge_rank(struct comparison *runs, const struct wti_post *place)
+{
+	const struct selection chiefs = {*place, true}, helpers = {*place, false};
+	int r = judge_selected(runs, &chiefs);
+	size_t from = runs->report->count;
+
+	r = r ? r : judge_selected(runs, &helpers);
+	return r || is_settled(runs->report, from) ? r : judge_crew(runs, &helpers, from);
+}
+
+static int judge_tracks(struct comparison *runs)
+{
+	int r = 0;
+
+	for (unsigned run = 0; run < 2; run++)
+		for (size_t i = 0; i < runs->places[run].count && !r; i++)
+			if (!runs->places[run].all[i].is_taken)
+				r = judge_rank(runs, &runs->places[run].all[i]);
 	return r;
 }
 
@@ -280,18 +293,43 @@ const struct wti_first_difference *wti_divergence_first(const struct wti_diverge
 	return report->first < report->count ? first_of(&report->tracks[report->first]) : NULL;
 }
 
+/* Behind what only one of the runs does everything is the same: its results do not differ. */
+static bool is_without_result(const struct wti_track_verdict *track, bool chiefs_are_same)
+{
+	return track->judgement.first.how == WTI_BEGINS_NOT &&
+	       (track->judgement.same_since || (track->is_helper && chiefs_are_same));
+}
+
+static bool are_chiefs_same(const struct wti_divergence_report *report)
+{
+	uint64_t same = 0;
+
+	for (size_t i = 0; i < report->count; i++) {
+		const struct wti_track_verdict *track = &report->tracks[i];
+
+		if (!track->is_helper && first_of(track) && !is_without_result(track, false))
+			return false;
+		same += track->is_helper ? 0 : track->judgement.same;
+	}
+	return same > 0;
+}
+
 static void sum_up(struct wti_divergence_report *report)
 {
 	bool is_whole = !report->lost && !report->thinned;
+	bool chiefs_are_same = are_chiefs_same(report);
 
 	report->first = report->count;
 	report->steps = -1;
 	for (size_t i = 0; i < report->count; i++) {
 		const struct wti_track_verdict *track = &report->tracks[i];
 		const struct wti_judgement *j = &track->judgement;
-		const struct wti_first_difference *first = first_of(track);
+		const struct wti_first_difference *first =
+			is_without_result(track, chiefs_are_same) ? NULL : first_of(track);
 		const struct wti_first_difference *earliest = wti_divergence_first(report);
 
+		report->lone += j->lone;
+		report->absorbed += j->labels[WTI_PAIR_ABSORBED];
 		report->compared += j->compared;
 		report->values_compared += j->values_compared;
 		report->unread += j->unread;
@@ -315,20 +353,82 @@ static void sum_up(struct wti_divergence_report *report)
 								      : WTI_REPEAT_NOT_MEASURED;
 }
 
+/* ---- Values in another order ----------------------------------------------------------------- */
+
+/* Of a number it would say nothing that the other run has it, too. */
+static bool tells(const struct wti_value_pair *pair)
+{
+	return pair->a.position >= 0 && pair->same == WTI_NOT_SAME &&
+	       pair->a.type == WTI_VALUE_TENSOR && pair->b.type == WTI_VALUE_TENSOR &&
+	       pair->a.digest.count > 1;
+}
+
+/* The first run's in the second, and the other way round. */
+static bool is_mixed(const struct wti_first_difference *first, const struct wti_map *values)
+{
+	uint32_t told = 0;
+
+	for (uint32_t i = 0; i < first->value_count; i++) {
+		const struct wti_value_pair *pair = &first->values[i];
+
+		if (pair->a.position < 0 || pair->same != WTI_NOT_SAME)
+			continue;
+		if (!tells(pair) || !(wti_map_get(values, wti_known_key(&pair->a)) & 2) ||
+		    !(wti_map_get(values, wti_known_key(&pair->b)) & 1))
+			return false;
+		told++;
+	}
+	return told > 0;
+}
+
+static void ask(struct wti_map *values, const struct wti_first_difference *first)
+{
+	for (uint32_t i = 0; first->how == WTI_BEGINS_INPUT && i < first->value_count; i++) {
+		if (!tells(&first->values[i]))
+			continue;
+		wti_map_put(values, wti_known_key(&first->values[i].a), 4);
+		wti_map_put(values, wti_known_key(&first->values[i].b), 4);
+	}
+}
+
+/* It was given other values: do both runs have them, and only take them in another order? */
+static int find_mixed(const struct comparison *runs)
+{
+	struct wti_divergence_report *report = runs->report;
+	struct wti_map values;
+	int r = 0;
+
+	wti_map_init(&values, 2 * WTI_FIRST_VALUES * WTI_POSTS_MAX);
+	for (size_t i = 0; i < report->count; i++)
+		ask(&values, &report->tracks[i].judgement.first);
+	for (unsigned run = 0; run < 2 && !r && values.count; run++)
+		r = wti_known_scan(runs->traces[run], &values,
+				   &(struct wti_known_flags){.flag = 1u << run}, runs->err);
+	for (size_t i = 0; i < report->count && !r; i++) {
+		struct wti_first_difference *first = &report->tracks[i].judgement.first;
+
+		if (first->how == WTI_BEGINS_INPUT && is_mixed(first, &values))
+			first->how = WTI_BEGINS_MIXED;
+	}
+	wti_map_release(&values);
+	return r;
+}
+
 int wti_diverge(const struct wt_trace *a, const struct wt_trace *b,
 		const struct wti_within_line *where, struct wti_divergence_report *ret_report,
 		struct wt_err *err)
 {
 	struct wti_divergence_report report = {0};
-	struct places in_a = {0}, in_b = {0};
-	int r = find_places(a, &in_a, err);
+	struct comparison runs = {.traces = {a, b}, .where = where, .report = &report, .err = err};
+	int r = wti_posts_find(a, &runs.places[0], err);
 
-	r = r ? r : find_places(b, &in_b, err);
+	r = r ? r : wti_posts_find(b, &runs.places[1], err);
 	r = r ? r : count_gaps(a, &report, err);
 	r = r ? r : count_gaps(b, &report, err);
-	r = r ? r : judge_tracks(a, &in_a, b, &in_b, where, &report, err);
-	free(in_a.all);
-	free(in_b.all);
+	r = r ? r : judge_tracks(&runs);
+	r = r ? r : find_mixed(&runs);
+	free(runs.places[0].all);
+	free(runs.places[1].all);
 	if (r) {
 		wti_divergence_release(&report);
 		return r;

@@ -3,8 +3,8 @@
  * Two runs, operation by operation: are they bit-identical, and if not, which operation is the
  * first whose inputs were equal and whose outputs differ (docs/rerun.md)?
  *
- * Tracks correspond by rank, worker and the order of threads. Each gets a verdict of its own: there
- * is no order between ranks.
+ * Tracks correspond by rank, worker and the order of threads (posts.h), or, where these differ, by
+ * what was done (crew.h). Each gets a verdict of its own: there is no order between ranks.
  */
 #ifndef WTI_DIVERGENCE_H
 #define WTI_DIVERGENCE_H
@@ -25,6 +25,7 @@ struct wti_track_verdict {
 	char label[96]; /* "rank 0", "thread 2" */
 	int32_t rank;   /* -1: not one of several */
 	bool in_a, in_b;
+	bool is_helper; /* another thread or process than the first of its rank */
 	struct wti_judgement judgement;
 };
 
@@ -34,6 +35,10 @@ struct wti_divergence_report {
 	size_t count, capacity;
 	size_t first; /* of tracks: where the earliest difference is; count: nowhere */
 	uint64_t lost, thinned;
+	uint64_t lone;       /* operations that only one of the runs has */
+	uint64_t absorbed;   /* done in another order, without a difference that remains */
+	uint64_t shared_out; /* tracks that were compared by what was done: see crew.h */
+	bool by_order;       /* they did too much for that */
 	uint64_t compared, values_compared, unread, aligned, operations;
 	int64_t steps; /* that both runs have, at least; -1: none */
 };

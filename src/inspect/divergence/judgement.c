@@ -292,6 +292,7 @@ static void take_value(struct wti_judge_track *track, const struct wti_computed 
 	judgement->values_compared += out.compared;
 	judgement->states += a->values[0].type == WT_VALUE_TYPE_HASH;
 	judgement->unread += out.unread;
+	judgement->same_since += out.compared && !out.different;
 	if (!out.different)
 		return;
 	if (is_report) {
@@ -436,6 +437,7 @@ static void judge(struct wti_judge_track *track, const struct wti_computed *a,
 		judgement->inherited++;
 	else
 		judgement->same++;
+	judgement->same_since += out.compared && !differs && !inner;
 	track->last = a->action;
 	if (a->action == WT_ACTION_STEP && track->is_resumed)
 		compare_numbers(track);
@@ -450,6 +452,8 @@ static void take_lone(struct wti_judge_track *track, const struct wti_course *co
 {
 	struct wti_first_difference *order = &track->judgement->order;
 
+	track->judgement->lone++;
+	track->judgement->same_since = 0;
 	if (order->how != WTI_BEGINS_NOT)
 		return;
 	describe(track, course, item, order);
@@ -480,6 +484,8 @@ static int take(void *self, const struct wti_computed *a, const struct wti_compu
 		keep_number(track, 0, a);
 	if (b)
 		keep_number(track, 1, b);
+	if (label == WTI_PAIR_ABSORBED)
+		return 0;
 	if (a && b && a->kind == WTI_COMPUTED_VALUE)
 		take_value(track, a, b);
 	else if (a && b)
@@ -506,7 +512,7 @@ static int skip(struct wti_judge_track *track, struct wti_course *course, unsign
 }
 
 static int judge_all(struct wti_judge_track *track, struct wti_course *a, struct wti_course *b,
-		     const struct wti_resume *resume)
+		     const struct wti_resume *resume, const struct wti_pairer *pairer)
 {
 	const struct wti_pairing_how how = {track, take};
 	int r = 0;
@@ -516,7 +522,8 @@ static int judge_all(struct wti_judge_track *track, struct wti_course *a, struct
 		r = skip(track, a, 0, resume->a_skip);
 		r = r ? r : skip(track, b, 1, resume->b_skip);
 	}
-	r = r ? r : wti_pair_courses(a, b, &how);
+	if (!r)
+		r = pairer ? pairer->pair(pairer->self, a, b, &how) : wti_pair_courses(a, b, &how);
 	if (!r && (track->memory.failed || track->numbers[0].failed || track->numbers[1].failed))
 		r = WT_E_NOMEM;
 	if (!r)
@@ -536,7 +543,8 @@ static void release(struct wti_judge_track *track)
 }
 
 int wti_judge_courses(struct wti_course *a, struct wti_course *b, const struct wti_resume *resume,
-		      const struct wti_within_line *where, struct wti_judgement *ret_judgement)
+		      const struct wti_within_line *where, const struct wti_pairer *pairer,
+		      struct wti_judgement *ret_judgement)
 {
 	struct wti_judge_track *track = calloc(1, sizeof(*track));
 	int r;
@@ -553,7 +561,7 @@ int wti_judge_courses(struct wti_course *a, struct wti_course *b, const struct w
 	wti_map_init(&track->memory, HASHES_MAX);
 	wti_map_init(&track->numbers[0], NUMBERS_MAX);
 	wti_map_init(&track->numbers[1], NUMBERS_MAX);
-	r = track->inside && track->pending ? judge_all(track, a, b, resume) : WT_E_NOMEM;
+	r = track->inside && track->pending ? judge_all(track, a, b, resume, pairer) : WT_E_NOMEM;
 	release(track);
 	return r;
 }
@@ -574,6 +582,7 @@ const char *wti_cause_of(const struct wti_judgement *judgement)
 		       : first->values[0].a.type == WT_VALUE_TYPE_HASH ? "weights"
 								       : "";
 	case WTI_BEGINS_INPUT:
+	case WTI_BEGINS_MIXED:
 		return "data";
 	case WTI_BEGINS_OUTPUT:
 		if (first->action == WT_ACTION_FORWARD)

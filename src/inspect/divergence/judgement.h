@@ -23,6 +23,7 @@ enum wti_beginning {
 	WTI_BEGINS_NOT,
 	WTI_BEGINS_OUTPUT, /* its inputs were equal, its outputs differ */
 	WTI_BEGINS_INPUT,  /* it was given other values, and nothing recorded made them */
+	WTI_BEGINS_MIXED,  /* it was given values that both runs have, in another order */
 	WTI_BEGINS_STATE,  /* a value differs that the call is known to have made */
 	WTI_BEGINS_MEMORY, /* memory that nobody has written, and from which something is computed
 			    */
@@ -81,6 +82,8 @@ struct wti_judgement {
 	uint64_t a_count, b_count;          /* operations, values aside */
 	uint64_t compared, same, inherited, unread, further, reports;
 	uint64_t overwritten;     /* inputs differ, and outputs do not */
+	uint64_t lone;            /* operations that only one run has */
+	uint64_t same_since;      /* with values that are the same, behind the last of these */
 	uint64_t values_compared; /* inputs, outputs, states */
 	uint64_t states;          /* parameters and gradients among them, by hash */
 	int64_t last_step;        /* that both have begun */
@@ -94,8 +97,10 @@ struct wti_within_line {
 	uint32_t line;
 };
 
+/* `pairer` NULL: wti_pair_courses(). */
 int wti_judge_courses(struct wti_course *a, struct wti_course *b, const struct wti_resume *resume,
-		      const struct wti_within_line *where, struct wti_judgement *ret_judgement);
+		      const struct wti_within_line *where, const struct wti_pairer *pairer,
+		      struct wti_judgement *ret_judgement);
 /* What it is a difference of, in a word: weights, data, random state, optimizer state, schedule; or
  * "". */
 const char *wti_cause_of(const struct wti_judgement *judgement);

@@ -19,6 +19,7 @@ enum wti_pairing_label {
 	WTI_PAIR_FUSED,     /* fewer operations of B give the same result, bit by bit */
 	WTI_PAIR_SPLIT,     /* more of B do */
 	WTI_PAIR_REPLACED,  /* as many of B do */
+	WTI_PAIR_ABSORBED,  /* of a crew: done in another order, and nothing remains of it */
 	WTI_PAIR_LABELS,
 };
 
@@ -30,6 +31,13 @@ struct wti_pairing_how {
 };
 
 int wti_pair_courses(struct wti_course *a, struct wti_course *b, const struct wti_pairing_how *how);
+
+/* Another way to find partners than wti_pair_courses(). */
+struct wti_pairer {
+	void *self;
+	int (*pair)(void *self, struct wti_course *a, struct wti_course *b,
+		    const struct wti_pairing_how *how);
+};
 
 /* All that came out, as one number; 0: nothing, or something was not read. */
 uint64_t wti_computed_result(const struct wti_computed *item);

@@ -13,6 +13,8 @@ const char *wti_beginning_words(enum wti_beginning how)
 		return "its inputs were equal, its outputs differ";
 	case WTI_BEGINS_INPUT:
 		return "it was given other values, which no recorded operation made";
+	case WTI_BEGINS_MIXED:
+		return "it was given values that both runs have, in another order";
 	case WTI_BEGINS_STATE:
 		return "what it left behind differs";
 	case WTI_BEGINS_MEMORY:
@@ -34,6 +36,8 @@ static const char *evidence_of(const struct wti_first_difference *first)
 		return "inputs proven equal";
 	if (first->how == WTI_BEGINS_OUTPUT || first->how == WTI_BEGINS_STATE)
 		return "inputs equal as far as seen";
+	if (first->how == WTI_BEGINS_MIXED)
+		return "its inputs were seen in both runs";
 	return "not seen at this level";
 }
 
@@ -174,6 +178,7 @@ static void show_alignment(const struct wti_divergence_report *report, struct wt
 	wt_table_column(table, "fused", "fused", WT_CELL_COUNT);
 	wt_table_column(table, "split", "split", WT_CELL_COUNT);
 	wt_table_column(table, "replaced", "replaced", WT_CELL_COUNT);
+	wt_table_column(table, "absorbed", "absorbed", WT_CELL_COUNT);
 	wt_table_column(table, "same", "same", WT_CELL_COUNT);
 	wt_table_column(table, "inherited", "inherited", WT_CELL_COUNT);
 	wt_table_column(table, "further", "further origins", WT_CELL_COUNT);
@@ -217,6 +222,14 @@ static void note_gaps(const struct wti_divergence_report *report, struct wt_resu
 			       " results were not read, as they are larger than the level "
 			       "reads: record with --tensors stats to compare them too",
 			       report->unread);
+	if (report->by_order)
+		wt_result_note(result, "threads did too much to be compared by what they did: they "
+				       "are compared in the order in which they began");
+	if (report->absorbed && report->verdict != WTI_REPEAT_DIFFERENT)
+		wt_result_note(result,
+			       "%" PRIu64 " operations of threads were done in another order, and "
+			       "no difference remains of it",
+			       report->absorbed);
 	if (!report->values_compared)
 		wt_result_note(result, "no value was recorded that could be compared");
 	for (size_t i = 0; i < report->count; i++) {
@@ -257,6 +270,9 @@ void wti_divergence_show(const struct wti_divergence_report *report, struct wt_r
 			     report->compared);
 	wt_result_fact_count(result, "values_compared", "values compared", WT_CELL_COUNT,
 			     report->values_compared);
+	wt_result_fact_count(result, "lone", "operations in one run only", WT_CELL_COUNT,
+			     report->lone);
+	wt_result_fact_count(result, "absorbed", "absorbed", WT_CELL_COUNT, report->absorbed);
 	wt_result_fact_count(result, "unread", "results not read", WT_CELL_COUNT, report->unread);
 	if (report->operations)
 		wt_result_fact_number(result, "aligned_share", "operations aligned",
