@@ -8,7 +8,7 @@
 #include "inspect/time/stat.h"
 #include "inspect/time/timeline.h"
 
-enum { CAUSE_MAX = 4096, POINTS = 400 };
+enum { CAUSE_MAX = 4096, POINTS = 400, BARS = 24000 };
 
 static void add_run(const struct wti_run *run, struct wt_result *result)
 {
@@ -26,7 +26,7 @@ int wti_run_page(const struct wti_front *front, const struct wti_opened_run *ope
 		 int64_t from_ns, int64_t to_ns, struct wt_result *result, struct wt_err *err)
 {
 	const struct wti_stat_options stat = {.phases = true};
-	const struct wti_timeline_options timeline = {from_ns, to_ns, POINTS};
+	const struct wti_timeline_options timeline = {from_ns, to_ns, POINTS, BARS};
 	const struct {
 		const char *inspector;
 		const void *options;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A line a track, eight heights a cell; a ruler above; devices and the most at once below. */
+/* A line a track, eight heights a cell; a ruler above; devices and the most at once below. System
+ * calls stand below their thread, queues below their device. */
 #include <string.h>
 
 #include "base/text.h"
@@ -94,6 +95,31 @@ static double utilisation(const struct wt_table *table, size_t row, const char *
 	return 0;
 }
 
+static bool begins_with(const char *text, const char *begin)
+{
+	return !strncmp(text, begin, strlen(begin));
+}
+
+/* A row below that of its thread needs no other name; one without stands alone. */
+static const char *syscalls_label(const struct wt_series *series, const struct wt_series *above)
+{
+	const char *rest;
+
+	if (!above || !begins_with(series->title, above->title))
+		return NULL;
+	rest = series->title + strlen(above->title);
+	return *rest == ' ' ? rest + 1 : NULL;
+}
+
+static void add_row_label(struct wti_buf *out, const struct wt_series *series,
+			  const struct wt_series *above, bool is_queue, const char *mark)
+{
+	const char *shorter =
+		begins_with(series->key, "syscalls_") ? syscalls_label(series, above) : NULL;
+
+	add_label(out, shorter ? shorter : series->title, is_queue || shorter, mark);
+}
+
 void wti_show_timeline(struct wti_buf *out, const struct wt_result *result,
 		       const struct wti_style *style)
 {
@@ -106,13 +132,13 @@ void wti_show_timeline(struct wti_buf *out, const struct wt_result *result,
 		add_ruler(out, result->series[0], style);
 	for (size_t i = 0; i < result->series_count; i++) {
 		const struct wt_series *series = result->series[i];
-		bool is_device = !strncmp(series->key, "device_", 7);
+		bool is_device = begins_with(series->key, "device_");
 		double busy = is_device ? utilisation(devices, device++, "utilisation")
 					: utilisation(tracks, track++, "utilisation");
 
 		below_device |= is_device;
-		add_label(out, series->title, below_device && !is_device,
-			  style->ascii ? "..." : "…");
+		add_row_label(out, series, i ? result->series[i - 1] : NULL,
+			      below_device && !is_device, style->ascii ? "..." : "…");
 		wti_buf_byte(out, ' ');
 		wti_ink(out, style, is_device ? WTI_INK_GREEN : WTI_INK_END);
 		add_bar(out, series, style->ascii);

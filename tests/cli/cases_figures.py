@@ -138,60 +138,6 @@ def test_stat_nothing_is_not_measured(b: Bench) -> None:
     assert b.run("timeline", "--json", b.folder / "empty.wt", code=3).json()["status"] == "not_measured"
 
 
-def test_timeline_union(b: Bench) -> None:
-    said = b.run("timeline", "--json", b.trace("devices")).json()
-    assert (said["device_window_from_ns"], said["device_window_to_ns"]) == (100_000, 700_000), said
-    assert said["concurrency_max"] == 2 and said["concurrency_max_at_ns"] == 250_000, said
-    tracks = by(said["tables"]["tracks"], "track")
-    busy = {name: row["busy_ns"] for name, row in tracks.items()}
-    assert busy == {"main (100)": 1_000_000, "device 0 compute": 300_000, "device 0 copy": 150_000,
-                    "device 1 compute": 100_000} or busy.get("main") == 1_000_000, busy
-    assert near(tracks["device 0 compute"]["utilisation"], 50) and near(tracks["device 0 copy"]["utilisation"], 25)
-    devices = said["tables"]["devices"]
-    assert [d["busy_ns"] for d in devices] == [400_000, 100_000], devices
-    assert near(devices[0]["utilisation"], 100 * 400 / 600) and near(devices[1]["utilisation"], 100 / 6)
-    assert [d["concurrency_max"] for d in devices] == [2, 1], devices
-    assert [d["operations"] for d in devices] == [3, 1], devices
-
-
-def test_timeline_zoom(b: Bench) -> None:
-    trace = b.trace("devices")
-    said = b.run("timeline", "--json", "--from", "200us", "--to", "400us", trace).json()
-    devices = said["tables"]["devices"]
-    assert devices[0]["busy_ns"] == 200_000 and near(devices[0]["utilisation"], 100), devices
-    tracks = by(said["tables"]["tracks"], "track")
-    assert tracks["device 0 copy"]["busy_ns"] == 50_000, tracks
-    assert "device 1 compute" not in tracks
-    # A span that covers the whole window counts although it neither begins nor ends in it.
-    host = next(row for row in said["tables"]["tracks"] if row["type"] == "thread")
-    assert host["busy_ns"] == 200_000 and near(host["utilisation"], 100), host
-    assert b.run("timeline", "--from", "2s", trace, code=3).err.count("nothing to draw") == 1
-    assert "the nearest before it ends at " in b.run("timeline", "--from", "2s", trace, code=3).err
-    assert "window is empty" in b.run("timeline", "--from", "2s", "--to", "1s", trace, code=2).err
-
-
-def test_timeline_series(b: Bench) -> None:
-    said = b.run("timeline", "--json", "--from", "0", "--to", "1ms", "--width", "132", b.trace("devices")).json()
-    series = said["series"]["device_0"]
-    assert len(series["y"]) == 100 and series["x_step"] == 10_000, series
-    # Drawn out of 2048 pieces: at a border that is none of theirs a little is given to the neighbour.
-    assert all(abs(y - (100 if 10 <= i < 50 else 0)) < 1 for i, y in enumerate(series["y"])), series["y"]
-    assert near(sum(series["y"]), 4000, 1e-6)
-
-
-def test_timeline_picture(b: Bench) -> None:
-    for width in (80, 120):
-        said = b.run("timeline", "--width", str(width), b.trace("devices", f"{width}.wt"), env={"LC_ALL": "C.UTF-8"})
-        lines = said.out.splitlines()
-        assert any("█" in line for line in lines)
-        assert max(map(len, lines)) <= width, (width, said.out)
-
-
-def test_timeline_open_span_reaches_the_end(b: Bench) -> None:
-    said = b.run("timeline", "--json", b.trace("killed")).json()
-    assert said["tables"]["tracks"][0]["busy_ns"] == 310_000, said["tables"]["tracks"]
-
-
 def test_info_counts(b: Bench) -> None:
     trace = b.trace("spans")
     said = b.run("info", "--json", trace).json()

@@ -214,6 +214,46 @@ static void make_devices(void)
 	end(1, 1000, 3);
 }
 
+static void syscall_of(uint32_t on, uint32_t nr, double from_us, double to_us, uint64_t flags)
+{
+	uint64_t values[WT_FIELDS_MAX] = {nr};
+
+	values[WT_SYSCALL_FIELD_DURATION] = (uint64_t)((to_us - from_us) * 1000 + 0.5);
+	values[WT_SYSCALL_FIELD_ARCH] = WT_ARCH_X86_64;
+	values[WT_SYSCALL_FIELD_FLAGS] = flags;
+	put(WT_KIND_SYSCALL, on, to_us, values);
+}
+
+/* Of the main thread of the others, and of one that has nothing else: read, fsync, futex. */
+static void make_syscalls(void)
+{
+	track(1, WT_TRACK_THREAD, 0, "main");
+	track(2, WT_TRACK_THREAD, 0, "helper");
+	syscall_of(1, 0, 0, 50, 0);
+	syscall_of(1, 74, 200, 350, 0);
+	syscall_of(1, 0, 400, 500, WT_SYSCALL_OWN);
+	syscall_of(2, 202, 100, 800, 0);
+}
+
+/* Steps that call things that call things: more than any picture has bars. */
+static void make_steps(void)
+{
+	track(1, WT_TRACK_THREAD, 0, "main");
+	name(1, "train");
+	name(2, "step");
+	name(3, "forward");
+	begin(1, 0, 1);
+	for (int i = 0; i < 20000; i++) {
+		double at = 10.0 * i;
+
+		begin(1, at + 1, 2);
+		begin(1, at + 2, 3);
+		end(1, at + 4, 3);
+		end(1, at + 9, 2);
+	}
+	end(1, 200000, 1);
+}
+
 /* 1000 spans of 1 to 1000 us, in an order that is not theirs. */
 static void make_quantiles(void)
 {
@@ -557,6 +597,9 @@ static const struct {
 	{"spans", make_spans},
 	{"calls", make_calls},
 	{"devices", make_devices},
+	{"other_devices", make_devices, 120, 0},
+	{"syscalls", make_syscalls},
+	{"steps", make_steps},
 	{"quantiles", make_quantiles},
 	{"hostile", make_hostile},
 	{"killed", make_killed},

@@ -14,6 +14,7 @@ import cases_figures
 import cases_help
 import cases_runs
 import cases_slips
+import cases_timeline
 import cases_view
 from bench import Bench
 from harness import Scratch, Tap
@@ -22,7 +23,7 @@ from harness import Scratch, Tap
 def main() -> int:
     program, make_trace, source = (Path(word).resolve() for word in sys.argv[1:4])
     tap = Tap()
-    for module in (cases_help, cases_config, cases_figures, cases_view, cases_damage, cases_runs, cases_slips):
+    for module in (cases_help, cases_config, cases_figures, cases_timeline, cases_view, cases_damage, cases_runs, cases_slips):
         for name in [n for n in vars(module) if n.startswith("test_")]:
             with Scratch() as folder:
                 tap.case(name[5:], vars(module)[name], Bench(program, make_trace, source, folder))

@@ -7,6 +7,7 @@ nothing that the program can see has changed.
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -17,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))
+sys.path[:0] = [str(HERE.parent), str(HERE.parent / "export")]
+import perfetto  # noqa: E402
 from harness import BUILD, PATIENCE, PYTHON, WHEELTAP, Case, environment, events, has_module, skip  # noqa: E402
 
 PROGRAMS = {Path(path).name.removeprefix("opencl_"): path for path in sys.argv[1:] if "layer_" not in path}
@@ -196,6 +198,48 @@ class Details(OpenCL):
             page = run([WHEELTAP, "export", "--to", "html", "-o", "-", *options, str(self.folder / "page")])
             self.assertIn(heading, page)
             self.assertNotIn(other, page)
+
+    def test_pictures(self) -> None:
+        """One run with Python calls, kernels and system calls: all three are in each picture, kernels within the time of the run and launches within calls."""
+        if not has_module("pyopencl"):
+            self.skipTest("python3-pyopencl is not installed")
+        folder = self.folder / "pictures"
+        Recorded(folder, [PYTHON, str(HERE / "python_program.py")], "--syscalls")
+        if not events(folder, "syscall"):
+            self.skipTest("system calls cannot be recorded here")
+        text = run([WHEELTAP, "timeline", str(folder)], LC_ALL="C.UTF-8")
+        labels = [line[:22].strip() for line in text.split("\n\n")[0].splitlines()[1:]]
+        main = labels.index("system calls") - 1
+        self.assertNotIn("system", labels[main])
+        self.assertEqual(labels[-2:], ["device 0", "device 0 queue 1"])
+        self.page_lanes(folder)
+        self.perfetto_slices(folder)
+
+    def page_lanes(self, folder: Path) -> None:
+        page = run([WHEELTAP, "export", "--to", "html", "-o", "-", str(folder)])
+        tables = json.loads(page.split('id="data">', 1)[1].split("</script>", 1)[0])["tables"]
+        names: dict[str, set[str]] = {}
+        for bar in tables["bars"]:
+            names.setdefault(tables["lanes"][bar["lane"]]["type"], set()).add(bar["name"])
+        for type_, name in (("thread", "Program.build"), ("thread", "clBuildProgram"), ("queue", "twice"), ("system calls", "openat")):
+            self.assertIn(name, names[type_])
+
+    def perfetto_slices(self, folder: Path) -> None:
+        file = self.folder / "run.pftrace"
+        run([WHEELTAP, "export", "--to", "perfetto", "-o", str(file), str(folder)])
+        trace = perfetto.Trace(file.read_bytes())  # which refuses slices that do not nest
+        launches = [piece for piece in trace.slices if piece.name == "clEnqueueNDRangeKernel" and piece.category == "span"]
+        self.assertEqual([piece.parent and piece.parent.name for piece in launches], ["Kernel.__call__"] * 3)
+        kernels = [piece for piece in trace.slices if piece.category == "kernel" and piece.name == "twice"]
+        self.assertEqual(len(kernels), 3)
+        self.assertTrue(all("device 0/queue 1" in trace.path(piece.track) for piece in kernels))
+        arrows = [(id(out.parent), id(into)) for out, into in trace.flows() if out.category == "launch"]
+        for launch, kernel in zip(launches, kernels):
+            self.assertIn((id(launch), id(kernel)), arrows)
+        thread = trace.tracks[launches[0].track]
+        own = [piece for piece in trace.slices if piece.category == "syscall" and trace.tracks[piece.track].parent == thread.uuid]
+        self.assertIn("openat", {piece.name for piece in own})
+        self.assertTrue(all(piece.begin <= piece.end for piece in own))
 
     def test_layers_of_the_user(self) -> None:
         done = subprocess.run([WHEELTAP, "record", "--opencl", "-q", "-o", str(self.folder / "layers"), "--", "sh", "-c", "echo $OPENCL_LAYERS"],

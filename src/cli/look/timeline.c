@@ -24,7 +24,7 @@ static int run(const void *opaque, char **arguments, size_t count)
 	const struct timeline_options *o = opaque;
 	struct wti_style style = wti_style_stdout();
 	uint64_t width = o->width ? o->width : style.width ? style.width : WIDTH_PIPE;
-	struct wti_timeline_options inspector = {o->window.from_ns, o->window.to_ns, 0};
+	struct wti_timeline_options inspector = {o->window.from_ns, o->window.to_ns, 0, 0};
 	struct wti_inspection in = {.inspector = "timeline",
 				    .options = &inspector,
 				    .json = o->json,
@@ -57,7 +57,8 @@ const struct wti_verb wti_verb_timeline = {
 	.arguments = "[RUN...]",
 	.summary = "draw which threads, queues and devices were busy when",
 	.description =
-		"Draws a line for each thread that has spans and each queue that has operations; "
+		"Draws a line for each thread that has spans or system calls and each queue that "
+		"has operations; "
 		"the height of a bar is the share of that time interval in which it was busy.\n\n"
 		"A thread is busy while a span or call is open on it, a queue while an operation "
 		"runs on it, a device while any of its queues is busy. Utilisation is the length "
@@ -65,12 +66,16 @@ const struct wti_verb wti_verb_timeline = {
 		"once. Waiting and bookkeeping (sync, wait, record, alloc, free) do not count as "
 		"work. A worker of a DataLoader is busy while it loads; workers of a later epoch "
 		"share the lines of those that have ended. Threads of a distributed run begin with "
-		"their rank.\n\n"
+		"their rank. Below a thread is a line for its system calls, if these were "
+		"recorded: "
+		"the share of time that it spent in them, waiting included. Devices of the same "
+		"number of different processes are different devices.\n\n"
 		"The window is given by --from and --to. Without them it is the whole run for "
 		"threads; for queues and devices it begins with their first operation and ends "
 		"with their last, so the start of the program does not lower the figures.",
 	.examples = "wheeltap timeline --from 1.2s --to 1.3s\ta hundred milliseconds\n"
-		    "wheeltap timeline --json | jq .tables.devices\tthe figures",
+		    "wheeltap timeline --json | jq .tables.devices\tthe figures\n"
+		    "wheeltap export --to html\tthe same as a page, with every call and its name",
 	.options = options,
 	.options_bytes = sizeof(struct timeline_options),
 	.arguments_max = WTI_INSPECT_RUNS_MAX,

@@ -60,6 +60,57 @@ static uint32_t process_row(struct wti_timeline *timeline, size_t stream)
 	return slot ? (uint32_t)*slot : 0;
 }
 
+/* ---- Threads whose system calls are in a stream of all processes -------------------------------
+ */
+
+/* The first of a process: if it calls exec, the others are after that. */
+static size_t stream_of_pid(struct wti_timeline *timeline, uint32_t pid)
+{
+	size_t count = wt_trace_stream_count(timeline->export->trace);
+	struct wti_map *index = &timeline->stream_index;
+
+	for (size_t i = index->count ? count : 0; i < count; i++) {
+		uint64_t *slot =
+			wti_map_number(index, wt_reader_identity(reader_of(timeline, i))->pid);
+
+		if (slot && !*slot)
+			*slot = i + 1;
+	}
+	return (size_t)wti_map_get(index, pid);
+}
+
+void wti_rows_task(struct wti_timeline *timeline, struct wti_timeline_track *track,
+		   const struct wt_event *event)
+{
+	struct wt_text command = wt_event_text(event, WT_TASK_FIELD_COMMAND);
+	char *copy;
+
+	if (track->row)
+		return;
+	track->pid = (uint32_t)wt_event_u64(event, WT_TASK_FIELD_PID);
+	copy = wti_arena_text(&timeline->arena, command.data, command.bytes);
+	if (copy)
+		track->command = (struct wt_text){copy, command.bytes};
+}
+
+static uint32_t task_process_row(struct wti_timeline *timeline,
+				 const struct wti_timeline_track *track)
+{
+	size_t stream = stream_of_pid(timeline, track->pid);
+	struct wti_row row = {.type = WTI_ROW_PROCESS, .pid = track->pid, .name = track->command};
+	uint64_t *slot;
+
+	if (stream)
+		return process_row(timeline, stream - 1);
+	slot = wti_map_number(&timeline->process_index, 1ull << 63 | track->pid);
+	if (slot && !*slot)
+		*slot = add_row(timeline, &row);
+	return slot ? (uint32_t)*slot : 0;
+}
+
+/* ---- Devices, threads, counters ----------------------------------------------------------------
+ */
+
 static uint32_t device_row(struct wti_timeline *timeline, size_t stream, uint32_t device)
 {
 	const struct wt_identity *identity = wt_reader_identity(reader_of(timeline, stream));
@@ -93,35 +144,44 @@ static struct wt_text track_name(struct wti_timeline *timeline,
 	return joined(timeline, name, "");
 }
 
-/* Two tracks may be of one thread, but a viewer's thread can have the slices of one only. */
-static bool take_thread(struct wti_timeline *timeline, uint32_t pid, uint32_t tid)
+/* Two tracks may be of one thread, but a viewer's thread can have the slices of one only. That of
+ * its system calls has none: it only wants a row to stand below. */
+static uint32_t thread_row(struct wti_timeline *timeline, const struct wti_timeline_track *track,
+			   struct wti_row *row, uint32_t tid)
 {
-	uint64_t *slot = wti_map_number(&timeline->thread_index, (uint64_t)pid << 32 | tid);
-	bool is_free = slot && !*slot;
+	uint64_t *slot = wti_map_number(&timeline->thread_index, (uint64_t)row->pid << 32 | tid);
+	bool has_slices = !track->pid;
 
-	if (is_free)
-		*slot = 1;
-	return is_free;
+	if (!slot || (has_slices && *slot & 1))
+		return add_row(timeline, row);
+	if (!*slot) {
+		row->type = WTI_ROW_THREAD;
+		row->tid = tid;
+		*slot = (uint64_t)add_row(timeline, row) << 1;
+	}
+	if (*slot)
+		*slot |= has_slices;
+	return (uint32_t)(*slot >> 1);
 }
 
 uint32_t wti_rows_own(struct wti_timeline *timeline, struct wti_timeline_track *track)
 {
 	const struct wt_reader *reader = reader_of(timeline, track->stream);
 	const struct wt_track *known = wt_reader_track(reader, track->track);
-	struct wti_row row = {.type = WTI_ROW_OTHER, .pid = wt_reader_identity(reader)->pid};
+	struct wti_row row = {.type = WTI_ROW_OTHER,
+			      .pid = track->pid ? track->pid : wt_reader_identity(reader)->pid};
 
 	if (track->row)
 		return track->row;
-	row.parent = process_row(timeline, track->stream);
+	row.parent = track->pid ? task_process_row(timeline, track)
+				: process_row(timeline, track->stream);
 	if (!row.parent)
 		return 0;
 	row.name = track_name(timeline, track);
-	if (known && known->type == WT_TRACK_THREAD && known->tid &&
-	    take_thread(timeline, row.pid, known->tid)) {
-		row.type = WTI_ROW_THREAD;
-		row.tid = known->tid;
-	}
-	track->row = add_row(timeline, &row);
+	if (known && known->type == WT_TRACK_THREAD && known->tid)
+		track->row = thread_row(timeline, track, &row, known->tid);
+	else
+		track->row = add_row(timeline, &row);
 	return track->row;
 }
 

@@ -21,6 +21,9 @@ struct wti_timeline_track {
 	size_t stream;
 	uint32_t track;
 	uint32_t row; /* of its spans and instants; 0: not made yet */
+	/* Of a thread whose system calls are here, in a stream that is not its process's: */
+	uint32_t pid; /* 0: it is none */
+	struct wt_text command;
 	struct wti_nest nest;
 	/* The innermost begin is kept back until it is known which arrows leave from it. */
 	bool held;
@@ -36,6 +39,9 @@ struct wti_timeline_track {
 /* NULL: out of memory or too many. */
 struct wti_timeline_track *wti_rows_track(struct wti_timeline *timeline, size_t stream,
 					  uint32_t track);
+/* The track is that of a thread, as an event of kind task says. */
+void wti_rows_task(struct wti_timeline *timeline, struct wti_timeline_track *track,
+		   const struct wt_event *event);
 /* These make the row if it is not there yet; 0 when there are too many. */
 uint32_t wti_rows_own(struct wti_timeline *timeline, struct wti_timeline_track *track);
 uint32_t wti_rows_counter(struct wti_timeline *timeline, const struct wt_event *event);

@@ -29,6 +29,7 @@ int wti_timeline_init(struct wti_timeline *timeline, struct wti_export *export,
 	*timeline = (struct wti_timeline){.export = export, .target = target, .state = state};
 	wti_map_init(&timeline->track_index, TRACKS_MAX);
 	wti_map_init(&timeline->process_index, INDEX_MAX);
+	wti_map_init(&timeline->stream_index, INDEX_MAX);
 	wti_map_init(&timeline->device_index, INDEX_MAX);
 	wti_map_init(&timeline->counter_index, INDEX_MAX);
 	wti_map_init(&timeline->thread_index, INDEX_MAX);
@@ -52,6 +53,7 @@ void wti_timeline_release(struct wti_timeline *timeline)
 	free(timeline->rows);
 	wti_map_release(&timeline->track_index);
 	wti_map_release(&timeline->process_index);
+	wti_map_release(&timeline->stream_index);
 	wti_map_release(&timeline->device_index);
 	wti_map_release(&timeline->counter_index);
 	wti_map_release(&timeline->thread_index);
@@ -496,6 +498,10 @@ static int add_event(struct wti_timeline *timeline, struct wti_timeline_track *t
 		return 0;
 	case WT_KIND_SYSCALL:
 		add_syscall(timeline, track, event);
+		return 0;
+	case WT_KIND_TASK:
+		wti_rows_task(timeline, track, event);
+		add_instant(timeline, track, event);
 		return 0;
 	case WT_KIND_EDGE:
 		if (wt_event_u64(event, WT_EDGE_FIELD_TYPE) == WT_EDGE_LAUNCH)

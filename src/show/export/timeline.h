@@ -6,7 +6,7 @@
  *
  *   spans and calls          slices of their thread; unmatched ends are counted and left out
  *   device operations        slices of their queue, on lanes where they overlap
- *   system calls             slices of a row beside their thread
+ *   system calls             slices of a row below their thread, in whichever stream that is
  *   context                  a row a variable beside the thread, a slice a value
  *   counters                 a row a name and process; values that are not finite as instants
  *   edges                    arrows
@@ -107,10 +107,11 @@ struct wti_timeline {
 	size_t track_count;
 	size_t track_capacity;
 	struct wti_map track_index;   /* stream and track: place in tracks */
-	struct wti_map process_index; /* stream: row */
+	struct wti_map process_index; /* stream, or pid of a process without one: row */
+	struct wti_map stream_index;  /* pid: stream plus one */
 	struct wti_map device_index;  /* stream and device: row */
 	struct wti_map counter_index; /* stream and name: row */
-	struct wti_map thread_index;  /* pid and tid: taken */
+	struct wti_map thread_index;  /* pid and tid: row, twice, plus one where a track has it */
 	struct wti_arena arena;
 	struct wti_flows flows;
 	struct wti_buf scratch;

@@ -220,6 +220,7 @@ void wti_show_page(struct wti_buf *out, const struct wt_result *result)
 	wti_buf_text(out, "</main><footer>made by wheeltap</footer>\n");
 	add_data(out, result);
 	wti_buf_text(out, "<script>");
+	wti_buf_append(out, wti_lanes_js, sizeof(wti_lanes_js));
 	wti_buf_append(out, wti_page_js, sizeof(wti_page_js));
 	wti_buf_text(out, "</script></body></html>\n");
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Draws the pictures of a page from the JSON of its result. Each picture knows the keys that it needs and is left out
 // where they are missing: series (curves), tables `points` (a value over the order of calls), `elements` (a heat map),
-// `edges` (a graph of callers and callees), `spans` (calls over time), `source` (lines with what they lost), `pictures` (tensors of
+// `lanes` and `bars` (what tracks did over time: lanes.js), `edges` (a graph of callers and callees), `spans` (calls over time), `source` (lines with what they lost), `pictures` (tensors of
 // a model: a histogram and a map each).
 "use strict";
 (() => {
@@ -53,12 +53,15 @@
 		return list.length ? list : [from];
 	}
 
+	// As many digits behind the point as the step between two labels needs, however far one has zoomed in.
+	const labelled = (t, step) => (step > 0 && step < 1e-3 && Math.abs(t) < 1e5 ? t.toFixed(Math.min(9, Math.ceil(-Math.log10(step) - 1e-9))) : short(t));
+
 	// draw(plane): plane has context, x(), y(), from, to. nearest(x, y) gives the text for the pointer.
 	function plot(body, bounds, labels, draw, nearest) {
 		const canvas = make("canvas", { role: "img", "aria-label": labels.title });
 		const tip = make("div", { class: "tip" }, "drag to zoom, double click for all");
 		const view = { from: bounds.from, to: bounds.to };
-		const edge = { left: 52, right: 10, top: 24, bottom: 34 };
+		const edge = { left: labels.rows ? 8 : 52, right: 10, top: 24, bottom: 34 };
 		let drag = null;
 
 		function plane() {
@@ -90,7 +93,8 @@
 				c.fillText(bounds.isLog ? `1e${Math.round(Math.log10(t))}` : short(t), edge.left - 6, p.y(t) + 4);
 			}
 			c.textAlign = "center";
-			for (const t of ticks(p.from, p.to, p.width / 110)) c.fillText(short(t), p.x(t), p.height - 18);
+			const across = ticks(p.from, p.to, p.width / 80);
+			for (const t of across) c.fillText(labelled(t, across[1] - across[0]), p.x(t), p.height - 18);
 			c.fillText(labels.x, edge.left + p.pixels / 2, p.height - 4);
 			c.textAlign = "left";
 			c.fillText(labels.y, 4, 12);
@@ -166,24 +170,21 @@
 	function curves() {
 		const groups = new Map();
 		for (const [key, one] of Object.entries(data.series || {})) {
-			if (!one.y.some(isNumber)) continue;
+			if (!one.y.some(isNumber) || /^(track|syscalls|device)_\d/.test(key)) continue; // over time: lanes show them
 			const unit = one.unit || "";
 			if (!groups.has(unit)) groups.set(unit, []);
-			groups.get(unit).push({ ...one, key, name: one.title || key });
+			groups.get(unit).push({ ...one, name: one.title || key });
 		}
 		for (const [unit, list] of groups) {
-			/* The series of `timeline` are over ns; all others are over steps. */
-			const isTime = list.every((one) => /^(track|device)_\d/.test(one.key));
-			const over = isTime ? "time (s)" : "step", what = isTime ? "Busy over time" : `${unit || "values"} over steps`;
-			if (isTime) for (const one of list) { one.x_first /= 1e9; one.x_step /= 1e9; }
-			const body = section(list.length === 1 && !isTime ? list[0].name : what);
+			const what = `${unit || "values"} over steps`;
+			const body = section(list.length === 1 ? list[0].name : what);
 			const colour = {}, isShown = {};
 			list.forEach((one, i) => { colour[one.name] = COLOURS[i % COLOURS.length]; isShown[one.name] = i < 12; });
 			const ys = list.flatMap((one) => one.y.filter(isNumber));
 			const bounds = { from: Math.min(...list.map((one) => one.x_first)),
 				to: Math.max(...list.map((one) => one.x_first + Math.max(1, one.y.length - 1) * one.x_step)),
 				low: Math.min(0, ys.reduce((a, b) => Math.min(a, b), Infinity)), high: ys.reduce((a, b) => Math.max(a, b), -Infinity) };
-			const paint = plot(body, bounds, { x: over, y: unit, title: what }, (p) => {
+			const paint = plot(body, bounds, { x: "step", y: unit, title: what }, (p) => {
 				for (const one of list.filter((o) => isShown[o.name])) { p.context.strokeStyle = p.context.fillStyle = colour[one.name]; p.context.lineWidth = 1.6; drawCurve(p, one); }
 			}, (p, px) => {
 				const x = p.at(px);
@@ -534,5 +535,7 @@
 		show(CARDS_AT_ONCE);
 	}
 
-	for (const picture of [curves, points, spans, elements, graph, source, tensors]) picture();
+	const timeline = () => lanes({ data, section, plot, style });
+
+	for (const picture of [timeline, curves, points, spans, elements, graph, source, tensors]) picture();
 })();
