@@ -31,11 +31,22 @@ const struct wti_code wti_replay_codes[WTI_REPLAY_CODES] = {
 		{.code = "WT-REPLAY-003",
 		 .title = "a replay gives other results than the recorded run",
 		 .means = "the same operations on the same content gave something else: another "
-			  "device, driver or compiler, memory that was never initialised, or an "
-			  "order that happens rarely",
+			  "device, driver or compiler, or an order that happens rarely",
 		 .hint = "replay on the recorded device; look at the operation that is named and "
 			 "at those before it that wrote its memory",
 		 .definition = "What a blocking read returned, or what memory contained when the "
 			       "host had waited, was compared bit by bit with what was recorded.",
 		 .innocent = "another device within the tolerance of --ulp"},
+	[WTI_REPLAY_UNINITIALISED] =
+		{.code = "WT-REPLAY-004",
+		 .title = "a result depends on memory that nobody initialised",
+		 .means = "the kernel reads bytes that no operation has written: they are whatever "
+			  "the driver left there, which may be another thing in every run",
+		 .hint = "fill the memory before its first use (clEnqueueFillBuffer), or write it "
+			 "in the kernel before it is read",
+		 .definition = "A result was not the recorded one. Everything was executed twice "
+			       "side by side, memory without a first content being zeros in one "
+			       "and 0xa5 in the other. The operation is the first whose result "
+			       "differs between the two in bytes that it has computed.",
+		 .innocent = "a kernel that computes with elements which nobody uses later"},
 };

@@ -10,12 +10,35 @@
 #include "base/bytes.h"
 #include "base/err.h"
 #include "base/file.h"
-#include "emit_main.h"
 #include "pass_compare.h"
 #include "report.h"
+#include "repro_files.h"
 #include "store.h"
 
 enum { OBJECTS_MAX = 64, OPS = 2, WORDS_A_LINE = 8 };
+
+/* What the program does, and compares. */
+enum shows {
+	SHOWS_REPEAT,   /* one kernel from the same content, often */
+	SHOWS_ORDERS,   /* two kernels in both orders */
+	SHOWS_CONTENTS, /* one kernel with two contents of memory that nobody initialised */
+	SHOWS_RECORDED, /* one kernel, and the recorded result */
+};
+
+#define FILE_OF(name)                                                                              \
+	{                                                                                          \
+		wti_##name##_inc, sizeof(wti_##name##_inc)                                         \
+	}
+static const struct {
+	const unsigned char *text;
+	size_t bytes;
+} mains[] = {
+	[SHOWS_REPEAT] = FILE_OF(repeat),
+	[SHOWS_ORDERS] = FILE_OF(orders),
+	[SHOWS_CONTENTS] = FILE_OF(contents),
+	[SHOWS_RECORDED] = FILE_OF(recorded),
+};
+
 #define CONTENT_BYTES_MAX (UINT64_C(64) << 20)
 #define FILE_BYTES_MAX ((size_t)1 << 30)
 
@@ -26,8 +49,11 @@ struct emission {
 	size_t op_count;
 	uint32_t objects[OBJECTS_MAX]; /* buffers, in the order of the program's */
 	size_t object_count;
-	const struct wti_replay_plan_access *expected; /* the recorded result; or NULL */
-	uint32_t expected_op;
+	enum shows shows;
+	struct {
+		uint32_t object;
+		uint64_t offset, bytes, hash;
+	} expected; /* of SHOWS_RECORDED */
 	struct wti_buf out;
 };
 
@@ -80,26 +106,56 @@ static const char *take_op(struct emission *e, uint32_t op)
 	return why;
 }
 
-/* The read that showed it, if it takes its bytes from a buffer that the kernel has. */
-static void take_expected(struct emission *e, const struct wti_replay_pass_found *found)
+/* A content that was recorded when the host had waited. */
+static const struct wti_replay_plan_access *state_of(const struct emission *e,
+						     const struct wti_replay_pass_found *found)
 {
 	const struct wti_replay_plan_op *op = &e->plan->ops[found->op];
-	const struct wti_replay_plan_access *from =
-		wti_replay_plan_access(e->plan, op, WT_ACCESS_MODE_READ, false);
 
-	if (from && index_of(e, from->object) < e->object_count)
-		e->expected = from;
-	e->expected_op = found->op;
+	for (uint32_t i = 0; i < op->access_count; i++) {
+		const struct wti_replay_plan_access *access =
+			&e->plan->accesses[op->access_first + i];
+
+		if (access->object == found->object && access->hash)
+			return access;
+	}
+	return NULL;
+}
+
+/* What showed it, if it is of a buffer that the kernel has: a content, or a plain read. */
+static const char *take_expected(struct emission *e, const struct wti_replay_pass_found *found)
+{
+	const struct wti_replay_plan_op *op = &e->plan->ops[found->op];
+	const struct wti_replay_plan_access *to =
+		found->object != WTI_PLAN_NONE
+			? state_of(e, found)
+			: wti_replay_plan_access(e->plan, op, WT_ACCESS_MODE_WRITE, true);
+	const struct wti_replay_plan_access *from =
+		found->object != WTI_PLAN_NONE
+			? to
+			: wti_replay_plan_access(e->plan, op, WT_ACCESS_MODE_READ, false);
+
+	if (!from || !to || !to->hash || to->bytes != from->bytes)
+		return "what was recorded is neither a plain read nor a content";
+	if (index_of(e, from->object) == e->object_count)
+		return "what differs is in memory that the kernel does not have";
+	e->shows = SHOWS_RECORDED;
+	e->expected.object = from->object;
+	e->expected.offset = from->offset;
+	e->expected.bytes = from->bytes;
+	e->expected.hash = to->hash;
+	return NULL;
 }
 
 /* All that comes before it in the order of the calls, one at a time; objects stay as they are. */
-static int bring_there(struct emission *e, struct wt_err *err)
+static int bring_there(struct emission *e, uint8_t uninitialised, struct wt_err *err)
 {
 	struct wti_replay_pass_how how = {
 		.order = e->plan->serial, .repeats = 1, .is_keeping = true};
 	struct wti_replay_pass pass;
 	int r;
 
+	e->session->how.uninitialised = uninitialised;
 	while (how.count < e->plan->serial_count && e->plan->serial[how.count] != e->ops[0])
 		how.count++;
 	r = wti_replay_pass_run(e->session, &how, &pass, err);
@@ -127,7 +183,8 @@ static void add_string(struct wti_buf *out, const char *text, size_t bytes)
 }
 
 /* One word if all are the same. */
-static void add_words(struct emission *e, size_t index, const uint8_t *content, uint64_t bytes)
+static void add_words(struct emission *e, const char *name, size_t index, const uint8_t *content,
+		      uint64_t bytes)
 {
 	size_t count = (bytes + 7) / 8;
 	bool is_one = true;
@@ -135,7 +192,7 @@ static void add_words(struct emission *e, size_t index, const uint8_t *content, 
 	for (size_t i = 8; is_one && i + 8 <= bytes; i += 8)
 		is_one = !memcmp(content, content + i, 8);
 	is_one = is_one && bytes >= 8 && !memcmp(content, content + bytes / 8 * 8, bytes % 8);
-	wti_buf_printf(&e->out, "static const unsigned long long words%zu[] = {", index);
+	wti_buf_printf(&e->out, "static const unsigned long long %s%zu[] = {", name, index);
 	for (size_t i = 0; i < (is_one ? 1 : count); i++) {
 		uint64_t word = 0;
 
@@ -145,7 +202,8 @@ static void add_words(struct emission *e, size_t index, const uint8_t *content, 
 	wti_buf_text(&e->out, "\n};\n");
 }
 
-static const char *add_contents(struct emission *e)
+/* What is in the buffers now. */
+static const char *add_contents(struct emission *e, const char *name)
 {
 	uint64_t all = 0;
 	const char *why = NULL;
@@ -163,20 +221,34 @@ static const char *add_contents(struct emission *e)
 			      : "there is not enough memory";
 		why = why ? why : wti_replay_session_get(e->session, e->objects[i], content);
 		if (!why)
-			add_words(e, i, content, bytes);
+			add_words(e, name, i, content, bytes);
 		free(content);
 	}
+	return why;
+}
+
+/* How the program prints an element. */
+static char format_of(struct wti_replay_element_type type)
+{
+	return type.element == WTI_ELEMENT_F32 ? 'f' : type.element == WTI_ELEMENT_F64 ? 'd' : 'x';
+}
+
+static void add_buffers(struct emission *e)
+{
+	const char *second = e->shows == SHOWS_CONTENTS ? "others" : "words";
+
 	wti_buf_text(&e->out, "static struct buffer buffers[] = {\n");
-	for (size_t i = 0; !why && i < e->object_count; i++) {
-		const char *type = wti_replay_pass_type(e->session, e->ops[0], e->objects[i]);
+	for (size_t i = 0; i < e->object_count; i++) {
+		struct wti_replay_element_type type = wti_replay_element_of(
+			wti_replay_pass_type(e->session, e->ops[0], e->objects[i]));
 
 		wti_buf_printf(&e->out,
-			       "\t{%" PRIu64 ", words%zu, sizeof(words%zu) / 8, %d, NULL},\n",
-			       e->plan->objects[e->objects[i]].bytes, i, i,
-			       wti_replay_element_of(type).element == WTI_ELEMENT_F32);
+			       "\t{%" PRIu64 ", {{words%zu, sizeof(words%zu) / 8}, "
+			       "{%s%zu, sizeof(%s%zu) / 8}}, %u, '%c', NULL},\n",
+			       e->plan->objects[e->objects[i]].bytes, i, i, second, i, second, i,
+			       type.bytes, format_of(type));
 	}
 	wti_buf_text(&e->out, "};\n\n");
-	return why;
 }
 
 static const char *add_source(struct emission *e, size_t which)
@@ -186,6 +258,12 @@ static const char *add_source(struct emission *e, size_t which)
 	struct wti_buf source;
 	const char *why;
 
+	if (which && e->plan->objects[code_of(e, 0)->object].parent == kernel->parent) {
+		wti_buf_printf(&e->out,
+			       "#define source%zu source0\n#define options%zu options0\n\n", which,
+			       which);
+		return NULL;
+	}
 	wti_buf_init(&source, SIZE_MAX);
 	why = wti_replay_store_read(e->session->store, program->hash, 0, &source);
 	if (!why && program->flags)
@@ -280,16 +358,13 @@ static void add_launch(struct emission *e, size_t which)
 /* The recorded bytes by a hash that the program can compute. */
 static const char *add_expected(struct emission *e)
 {
-	const struct wti_replay_plan_access *to = wti_replay_plan_access(
-		e->plan, &e->plan->ops[e->expected_op], WT_ACCESS_MODE_WRITE, true);
 	uint64_t hash = UINT64_C(1469598103934665603);
 	struct wti_buf recorded;
 	const char *why;
 
-	if (!to || to->bytes != e->expected->bytes)
-		return "what was recorded is not a plain read";
 	wti_buf_init(&recorded, SIZE_MAX);
-	why = wti_replay_store_read(e->session->store, to->hash, to->bytes, &recorded);
+	why = wti_replay_store_read(e->session->store, e->expected.hash, e->expected.bytes,
+				    &recorded);
 	for (size_t i = 0; i < recorded.bytes; i++)
 		hash = (hash ^ recorded.data[i]) * UINT64_C(1099511628211);
 	wti_buf_release(&recorded);
@@ -297,7 +372,7 @@ static const char *add_expected(struct emission *e)
 		&e->out,
 		"#define EXPECTED_BUFFER %zu\n#define EXPECTED_OFFSET %" PRIu64
 		"\n#define EXPECTED_BYTES %" PRIu64 "\n#define EXPECTED_HASH 0x%" PRIx64 "ull\n\n",
-		index_of(e, e->expected->object), e->expected->offset, e->expected->bytes, hash);
+		index_of(e, e->expected.object), e->expected.offset, e->expected.bytes, hash);
 	return why;
 }
 
@@ -308,31 +383,47 @@ static void add_head(struct emission *e)
 	for (size_t i = 0; i < WTI_SESSION_DEVICES_MAX && !*recorded; i++)
 		if (e->session->devices[i].recorded)
 			recorded = e->session->devices[i].recorded;
-	wti_buf_text(&e->out, "/*\n * Made by `wheeltap replay --emit`. Build: cc FILE -lOpenCL. "
-			      "Exit status 1 and a line\n * DIVERGES: shown; 0: not shown.\n"
-			      " */\n" WTI_EMIT_HEAD "#define RECORDED_ON \\\n");
+	wti_buf_text(&e->out, "/*\n * Made by `wheeltap replay --emit`. Build: cc FILE -lOpenCL; "
+			      "run: ./a.out [PART OF A DEVICE'S NAME].\n * Exit status 1 and a "
+			      "line DIVERGES: shown; 0: not shown.\n */\n");
+	wti_buf_append(&e->out, wti_head_inc, sizeof(wti_head_inc));
+	wti_buf_text(&e->out, "#define RECORDED_ON \\\n");
 	add_string(&e->out, recorded, strlen(recorded));
 	wti_buf_text(&e->out, "\n\n");
 }
 
-static const char *write_all(struct emission *e)
+/* Contents once, or for both contents of memory that nobody initialised. */
+static const char *add_all_contents(struct emission *e, int *failed, struct wt_err *err)
+{
+	const char *why;
+
+	*failed = bring_there(e, 0, err);
+	why = *failed ? NULL : add_contents(e, "words");
+	if (why || *failed || e->shows != SHOWS_CONTENTS)
+		return why;
+	*failed = bring_there(e, WTI_UNINITIALISED_BYTE, err);
+	why = *failed ? NULL : add_contents(e, "others");
+	e->session->how.uninitialised = 0;
+	return why;
+}
+
+static const char *write_all(struct emission *e, int *failed, struct wt_err *err)
 {
 	const char *why = NULL;
 
 	add_head(e);
 	for (size_t i = 0; !why && i < e->op_count; i++)
 		why = add_source(e, i);
-	why = why ? why : add_contents(e);
-	if (why)
+	why = why ? why : add_all_contents(e, failed, err);
+	if (why || *failed)
 		return why;
-	if (e->expected)
+	add_buffers(e);
+	if (e->shows == SHOWS_RECORDED)
 		why = add_expected(e);
-	wti_buf_text(&e->out, WTI_EMIT_TOOLS);
+	wti_buf_append(&e->out, wti_tools_inc, sizeof(wti_tools_inc));
 	for (size_t i = 0; i < e->op_count; i++)
 		add_launch(e, i);
-	wti_buf_text(&e->out, e->op_count > 1 ? WTI_EMIT_ORDERS
-			      : e->expected   ? WTI_EMIT_RECORDED
-					      : WTI_EMIT_REPEAT);
+	wti_buf_append(&e->out, mains[e->shows].text, mains[e->shows].bytes);
 	return why;
 }
 
@@ -346,6 +437,7 @@ static const char *choose(struct emission *e, const struct wti_replay_verdicts *
 
 	for (size_t i = 0; i < races->count; i++)
 		if (races->all[i].is_confirmed) {
+			e->shows = SHOWS_ORDERS;
 			why = take_op(e, races->all[i].first);
 			return why ? why : take_op(e, races->all[i].second);
 		}
@@ -353,8 +445,12 @@ static const char *choose(struct emission *e, const struct wti_replay_verdicts *
 		return "nothing diverges";
 	origin = &verdicts->ops[verdicts->first_origin];
 	why = take_op(e, verdicts->first_origin);
-	if (!why && origin->reason != WTI_ORIGIN_INTRINSIC && origin->found)
-		take_expected(e, origin->found);
+	if (why || origin->reason == WTI_ORIGIN_INTRINSIC)
+		return why;
+	if (origin->reason == WTI_ORIGIN_UNINITIALISED)
+		e->shows = SHOWS_CONTENTS;
+	else if (origin->found)
+		why = take_expected(e, origin->found);
 	return why;
 }
 
@@ -366,12 +462,10 @@ int wti_replay_emit(struct wti_replay_session *session, const struct wti_replay_
 	int r = 0;
 
 	wti_buf_init(&e.out, FILE_BYTES_MAX);
-	if (!why) {
-		r = bring_there(&e, err);
-		why = r ? NULL : write_all(&e);
-	}
+	if (!why)
+		why = write_all(&e, &r, err);
 	if (!r && why)
-		r = wti_err(err, WT_E_MISSING, "no program was written to '%s': %s", path, why);
+		r = wti_err(err, WT_E_MISSING, "%s", why);
 	if (!r && wti_buf_status(&e.out))
 		r = wti_err(err, wti_buf_status(&e.out), "out of memory for a program");
 	if (!r)

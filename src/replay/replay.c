@@ -98,6 +98,7 @@ struct process {
 	struct wti_replay_selection selection;
 	struct wti_replay_session session;
 	struct wti_replay_pass serial, other;
+	struct wti_replay_uninitialised uninitialised;
 	struct wti_replay_verdicts verdicts;
 	bool has_session, has_other;
 };
@@ -156,26 +157,44 @@ static bool any_intrinsic(const struct wti_replay_plan *plan, const struct wti_r
 	return false;
 }
 
+/* A result is not the recorded one, and no kernel differs from itself. */
+static bool is_unexplained(const struct process *p)
+{
+	return !any_intrinsic(&p->plan, &p->serial) &&
+	       (any_differs(&p->plan, &p->serial) ||
+		(p->has_other && any_differs(&p->plan, &p->other)));
+}
+
 /*
- * A few repetitions of a kernel that is not deterministic may agree by chance. Where a result is
- * not the recorded one and nothing explains it so far, more of them are worth their time.
+ * A few repetitions of a kernel that is not deterministic may agree by chance. Where nothing
+ * explains a result so far, more of them are worth their time.
  */
 static int repeat_more(struct process *p, uint64_t repeats, struct wt_err *err)
 {
 	uint64_t more = repeats < UINT32_MAX / REPEATS_MORE ? repeats * REPEATS_MORE : UINT32_MAX;
 
-	if (any_intrinsic(&p->plan, &p->serial) ||
-	    (!any_differs(&p->plan, &p->serial) &&
-	     !(p->has_other && any_differs(&p->plan, &p->other))))
+	if (!is_unexplained(p))
 		return 0;
 	wti_replay_pass_release(&p->serial);
 	return run_serial(p, (uint32_t)more, err);
 }
 
+static int look_at_uninitialised(struct process *p, struct wt_err *err)
+{
+	const struct wti_replay_pass_how how = {.order = p->plan.serial,
+						.count = p->plan.serial_count,
+						.is_selected = p->selection.is_selected,
+						.is_asked = p->selection.is_asked};
+
+	return is_unexplained(p)
+		       ? wti_replay_uninitialised_find(&p->session, &how, &p->uninitialised, err)
+		       : 0;
+}
+
 static int execute(struct process *p, int store, struct wt_err *err)
 {
 	const struct wti_replay_session_how how = {p->options->device, p->options->binaries,
-						   p->options->memory_bytes};
+						   p->options->memory_bytes, 0};
 	uint64_t repeats = p->options->repeats < UINT32_MAX ? p->options->repeats : UINT32_MAX;
 	int r = wti_replay_session_open(&p->session, &p->plan, store, &how, err);
 
@@ -188,10 +207,13 @@ static int execute(struct process *p, int store, struct wt_err *err)
 	if (!r)
 		r = repeat_more(p, repeats, err);
 	if (!r)
+		r = look_at_uninitialised(p, err);
+	if (!r)
 		r = try_races(&p->session, &p->selection, &p->serial, &p->races, err);
 	if (!r)
 		r = wti_replay_verdicts_judge(&p->plan, &p->races, &p->serial,
-					      p->has_other ? &p->other : NULL, &p->verdicts, err);
+					      p->has_other ? &p->other : NULL, &p->uninitialised,
+					      &p->verdicts, err);
 	return r;
 }
 
@@ -210,7 +232,8 @@ static bool is_tolerable(const struct process *p)
 		const struct wti_replay_judged *judged = &p->verdicts.ops[i];
 
 		if (judged->verdict == WTI_VERDICT_ORIGIN &&
-		    (judged->reason == WTI_ORIGIN_INTRINSIC || !judged->found ||
+		    (judged->reason == WTI_ORIGIN_INTRINSIC ||
+		     judged->reason == WTI_ORIGIN_UNINITIALISED || !judged->found ||
 		     !wti_replay_difference_is_within(&judged->found->difference, p->options->ulp)))
 			return false;
 	}
@@ -239,6 +262,7 @@ static enum word word_of(const struct process *p)
 static void process_release(struct process *p)
 {
 	wti_replay_verdicts_release(&p->verdicts);
+	wti_replay_uninitialised_release(&p->uninitialised);
 	wti_replay_pass_release(&p->serial);
 	wti_replay_pass_release(&p->other);
 	if (p->has_session)
@@ -261,6 +285,20 @@ static void add_up(struct wti_replay_total *total, const struct process *p)
 		total->counts[i] += p->verdicts.counts[i];
 	add_pass(total, &p->serial);
 	add_pass(total, &p->other);
+}
+
+/* The verdict stands, whether a program can be made of it or not. */
+static void emit(struct process *p, struct wt_result *result)
+{
+	struct wt_err err = {.offset = -1};
+
+	if (!p->options->emit || word_of(p) != DIVERGENT)
+		return;
+	if (wti_replay_emit(&p->session, &p->verdicts, &p->races, p->options->emit, &err))
+		wt_result_note(result, "no program was written to '%.200s': %s", p->options->emit,
+			       err.message);
+	else
+		wt_result_fact_text(result, "emitted", "emitted", p->options->emit);
 }
 
 static int judge_process(struct process *p, int store, struct wti_replay_total *total,
@@ -295,15 +333,12 @@ static int judge_process(struct process *p, int store, struct wti_replay_total *
 	replayed.serial = &p->serial;
 	replayed.other = p->has_other ? &p->other : NULL;
 	replayed.verdicts = &p->verdicts;
+	replayed.uninitialised = &p->uninitialised;
 	wti_replay_report_replayed(&replayed, result);
 	add_up(total, p);
 	*word = word_of(p) > *word ? word_of(p) : *word;
-	if (!p->options->emit || word_of(p) != DIVERGENT)
-		return 0;
-	r = wti_replay_emit(&p->session, &p->verdicts, &p->races, p->options->emit, err);
-	if (!r)
-		wt_result_fact_text(result, "emitted", "emitted", p->options->emit);
-	return r;
+	emit(p, result);
+	return 0;
 }
 
 /* ---- The run --------------------------------------------------------------------------------- */
@@ -372,6 +407,9 @@ int wti_replay(const struct wt_trace *trace, const char *folder,
 		wt_result_set_status(result, "planned");
 	else
 		say(&total, word, options, result);
+	if (options->emit && word != DIVERGENT)
+		wt_result_note(result, "no program was written to '%.200s': nothing diverges",
+			       options->emit);
 	wti_replay_report_total(&total, result);
 	return wt_result_status(result);
 }

@@ -124,6 +124,9 @@ static const char *reason_words(const struct wti_replayed *r, uint32_t op)
 	switch (r->verdicts->ops[op].reason) {
 	case WTI_ORIGIN_INTRINSIC:
 		return "intrinsic: repeating it from the same content gives another result";
+	case WTI_ORIGIN_UNINITIALISED:
+		return "uninitialised: with other content of memory that nothing has written it "
+		       "gives another result";
 	case WTI_ORIGIN_ORDER:
 		return "order: it races with another operation";
 	default:
@@ -134,12 +137,17 @@ static const char *reason_words(const struct wti_replayed *r, uint32_t op)
 	}
 }
 
+static enum wti_replay_code code_of(uint8_t reason)
+{
+	return reason == WTI_ORIGIN_INTRINSIC       ? WTI_REPLAY_INTRINSIC
+	       : reason == WTI_ORIGIN_UNINITIALISED ? WTI_REPLAY_UNINITIALISED
+						    : WTI_REPLAY_DIVERGED;
+}
+
 static void add_origin(const struct wti_replayed *r, uint32_t op, struct wt_result *result)
 {
 	const struct wti_replay_judged *judged = &r->verdicts->ops[op];
-	const struct wti_code *code =
-		&wti_replay_codes[judged->reason == WTI_ORIGIN_INTRINSIC ? WTI_REPLAY_INTRINSIC
-									 : WTI_REPLAY_DIVERGED];
+	const struct wti_code *code = &wti_replay_codes[code_of(judged->reason)];
 	struct wti_buf title, evidence;
 	char name[256];
 
@@ -343,6 +351,11 @@ static void add_notes(const struct wti_replayed *r, struct wt_result *result)
 			       "%" PRIu64 " recorded results are missing or damaged in the run's "
 			       "folder, and were not compared",
 			       uncompared);
+	if (r->uninitialised && r->uninitialised->unwritten_count)
+		wt_result_note(result,
+			       "%" PRIu64 " recorded contents have bytes that no operation wrote: "
+			       "the rest of them was compared",
+			       r->uninitialised->unwritten_count);
 	if (r->plan->lost_count)
 		wt_result_note(result,
 			       "%" PRIu64 " events were lost when this was recorded: "

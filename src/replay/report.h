@@ -16,6 +16,7 @@ struct wti_replayed {
 	const struct wti_replay_selection *selection;
 	const struct wti_replay_session *session; /* NULL: nothing was executed */
 	const struct wti_replay_pass *serial, *other;
+	const struct wti_replay_uninitialised *uninitialised;
 	const struct wti_replay_verdicts *verdicts;
 };
 

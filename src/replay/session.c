@@ -191,14 +191,14 @@ static const char *reserve(struct wti_replay_session *session, uint64_t bytes)
 	return NULL;
 }
 
-/* Its first content, or zeros: what the program left to chance is the same in every replay. */
+/* Its first content; what the program left to chance is the same in every replay. */
 static const char *fill_in(struct wti_replay_session *session, uint32_t index)
 {
 	const struct wti_replay_plan_object *object = &session->plan->objects[index];
 	uint64_t bytes = wti_replay_session_bytes(session, index);
 	const char *why = NULL;
 	struct wti_buf content;
-	void *zeros;
+	void *same;
 
 	if (!bytes)
 		return NULL;
@@ -210,10 +210,11 @@ static const char *fill_in(struct wti_replay_session *session, uint32_t index)
 	if (!why && object->hash)
 		why = wti_replay_session_put_first(session, index, content.data, content.bytes);
 	if (!object->hash) {
-		zeros = calloc(1, bytes);
-		why = zeros ? wti_replay_session_put(session, index, zeros)
-			    : "there is not enough memory for its content";
-		free(zeros);
+		same = malloc(bytes);
+		why = same ? wti_replay_session_put(session, index,
+						    memset(same, session->how.uninitialised, bytes))
+			   : "there is not enough memory for its content";
+		free(same);
 	}
 	wti_buf_release(&content);
 	return why;

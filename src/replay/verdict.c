@@ -24,10 +24,11 @@ struct judging {
 	const struct wti_replay_plan *plan;
 	const struct wti_replay_races *races;
 	const struct wti_replay_pass *serial, *other;
+	const struct wti_replay_uninitialised *uninitialised;
 	struct wti_replay_verdicts *verdicts;
 	struct taint *taints;     /* of each object */
 	uint32_t *writer;         /* of each object: the kernel that wrote it last, plus one */
-	uint32_t *unproven_count; /* of each object: kernels since its content was known */
+	uint32_t *unproven_count; /* of each object: kernels that may have made it what it is */
 };
 
 static bool races_on(const struct judging *j, uint32_t object)
@@ -63,9 +64,28 @@ static bool writes_all(const struct wti_replay_plan *plan, const struct wti_repl
 	       !access->offset && access->bytes == plan->objects[access->object].bytes;
 }
 
+/* It, and all that may have gone wrong in what it used before. */
+static uint32_t unproven_of(const struct judging *j, const struct wti_replay_plan_op *op)
+{
+	uint32_t count = 1;
+
+	for (uint32_t i = 0; i < op->access_count; i++) {
+		const struct wti_replay_plan_access *access =
+			&j->plan->accesses[op->access_first + i];
+		bool is_used = wti_replay_plan_reads(j->plan, access) ||
+			       wti_replay_plan_writes(j->plan, access);
+
+		if (is_used &&
+		    __builtin_add_overflow(count, j->unproven_count[access->object], &count))
+			return UINT32_MAX;
+	}
+	return count;
+}
+
 static void taint_out(struct judging *j, uint32_t index, struct taint taint)
 {
 	const struct wti_replay_plan_op *op = &j->plan->ops[index];
+	uint32_t unproven = unproven_of(j, op);
 
 	for (uint32_t i = 0; i < op->access_count; i++) {
 		const struct wti_replay_plan_access *access =
@@ -78,7 +98,7 @@ static void taint_out(struct judging *j, uint32_t index, struct taint taint)
 			j->taints[access->object] = taint;
 		if (op->call == WTI_CALL_KERNEL) {
 			j->writer[access->object] = index + 1;
-			j->unproven_count[access->object]++;
+			j->unproven_count[access->object] = unproven;
 		} else if (writes_all(j->plan, op, access)) {
 			j->unproven_count[access->object] = 0;
 		}
@@ -131,8 +151,16 @@ static void blame(struct judging *j, uint32_t index)
 		j->taints[object] = (struct taint){WTI_VERDICT_ORIGIN, at};
 }
 
+static enum wti_replay_uninitialised_use use_of(const struct judging *j, uint32_t index)
+{
+	return j->uninitialised->uses ? j->uninitialised->uses[index] : WTI_UNINITIALISED_NONE;
+}
+
+/* Of bytes that nothing has written the recording has whatever was there. */
 static bool differs_from_recording(const struct judging *j, uint32_t index)
 {
+	if (use_of(j, index) == WTI_UNINITIALISED_UNWRITTEN)
+		return false;
 	return j->serial->outcomes[index].recorded == WTI_RECORDED_DIFFERS ||
 	       (j->other && j->other->outcomes[index].recorded == WTI_RECORDED_DIFFERS);
 }
@@ -145,6 +173,14 @@ static bool differs_by_order(const struct judging *j, uint32_t index)
 
 	return b && a->state == WTI_OUTCOME_EXECUTED && b->state == WTI_OUTCOME_EXECUTED &&
 	       a->out && b->out && a->in == b->in && a->out != b->out;
+}
+
+static const struct wti_replay_pass_found *found_uninitialised(const struct judging *j,
+							       uint32_t index)
+{
+	uint32_t found = j->uninitialised->found_of[index];
+
+	return found ? &j->uninitialised->founds[found - 1] : NULL;
 }
 
 static void judge_one(struct judging *j, uint32_t index)
@@ -172,6 +208,11 @@ static void judge_one(struct judging *j, uint32_t index)
 	} else if (taint.verdict) {
 		judged->verdict = WTI_VERDICT_INHERITED;
 		judged->found = found_in(j->serial, index);
+	} else if (use_of(j, index) == WTI_UNINITIALISED_DEPENDS) {
+		judged->verdict = WTI_VERDICT_ORIGIN;
+		judged->reason = WTI_ORIGIN_UNINITIALISED;
+		judged->found = found_uninitialised(j, index);
+		taint = (struct taint){WTI_VERDICT_ORIGIN, index};
 	} else if (differs_from_recording(j, index)) {
 		blame(j, index);
 		return;
@@ -204,6 +245,7 @@ int wti_replay_verdicts_judge(const struct wti_replay_plan *plan,
 			      const struct wti_replay_races *races,
 			      const struct wti_replay_pass *serial,
 			      const struct wti_replay_pass *other,
+			      const struct wti_replay_uninitialised *uninitialised,
 			      struct wti_replay_verdicts *ret_verdicts, struct wt_err *err)
 {
 	struct wti_replay_verdicts verdicts = {
@@ -212,6 +254,7 @@ int wti_replay_verdicts_judge(const struct wti_replay_plan *plan,
 			    .races = races,
 			    .serial = serial,
 			    .other = other,
+			    .uninitialised = uninitialised,
 			    .verdicts = &verdicts,
 			    .taints = calloc(plan->object_count + 1, sizeof(*j.taints)),
 			    .writer = calloc(plan->object_count + 1, sizeof(*j.writer)),

@@ -8,6 +8,7 @@
 
 #include "pass.h"
 #include "races.h"
+#include "uninitialised.h"
 
 enum wti_replay_verdict {
 	WTI_VERDICT_NONE, /* not executed on purpose, or nothing that could differ */
@@ -21,9 +22,10 @@ enum wti_replay_verdict {
 
 enum wti_replay_origin {
 	WTI_ORIGIN_NONE,
-	WTI_ORIGIN_INTRINSIC, /* repeating it alone gives other results */
-	WTI_ORIGIN_ORDER,     /* it races with another */
-	WTI_ORIGIN_RECORDING, /* other results than recorded, and neither of the above */
+	WTI_ORIGIN_INTRINSIC,     /* repeating it alone gives other results */
+	WTI_ORIGIN_ORDER,         /* it races with another */
+	WTI_ORIGIN_UNINITIALISED, /* it depends on memory that nobody initialised */
+	WTI_ORIGIN_RECORDING,     /* other results than recorded, and neither of the above */
 };
 
 struct wti_replay_judged {
@@ -42,12 +44,15 @@ struct wti_replay_verdicts {
 
 const char *wti_replay_verdict_word(enum wti_replay_verdict verdict);
 
-/* `serial` is the execution one at a time, with repetitions; `other` one in another order, or NULL.
+/*
+ * `serial` is the execution one at a time, with repetitions; `other` one in another order, or NULL;
+ * `uninitialised` is empty where nobody has looked.
  */
 int wti_replay_verdicts_judge(const struct wti_replay_plan *plan,
 			      const struct wti_replay_races *races,
 			      const struct wti_replay_pass *serial,
 			      const struct wti_replay_pass *other,
+			      const struct wti_replay_uninitialised *uninitialised,
 			      struct wti_replay_verdicts *ret_verdicts, struct wt_err *err);
 void wti_replay_verdicts_release(struct wti_replay_verdicts *verdicts);
 

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Records every OpenCL program of this folder, replays each many times in fresh processes, and prints how often the verdict was right.
+"""Records every OpenCL program of this folder, replays each many times in fresh processes, and prints how often the verdict was right, and how often the
+programs that --emit wrote showed their mistake alone.
 
     replay_campaign.py [--times 20] BUILD
 
@@ -19,6 +20,9 @@ from pathlib import Path
 
 DETERMINISTIC = ("convolution", "image_filter", "killed", "map_unmap", "matmul", "mlp", "nbody", "out_of_order", "reduction", "scan", "sort",
                  "sub_buffers", "svm", "vector_add", "two_queues ordered")
+
+
+EMITTED = 5  # times that a program is emitted
 
 
 def is_bit_exact(status: int, result: dict) -> bool:
@@ -52,7 +56,7 @@ def main() -> int:
     parser.add_argument("build", type=Path)
     arguments = parser.parse_args()
     os.environ["WHEELTAP_BUILD"] = str(arguments.build.resolve())
-    from replaying import record, replay
+    from replaying import MISTAKES, emit_and_show, record, replay
 
     wrong = 0
     print(f"{'program':24}{'expected':28}{'right':>10}{'seconds':>9}", flush=True)
@@ -67,6 +71,17 @@ def main() -> int:
                 shutil.rmtree(run)
             wrong += arguments.times - right
             print(f"{name:24}{word:28}{f'{right} of {arguments.times}':>10}{time.monotonic() - begin:9.0f}", flush=True)
+        for mistake in MISTAKES:
+            program, *words = mistake.words.split()
+            right, begin = 0, time.monotonic()
+            for number in range(min(arguments.times, EMITTED)):
+                run = record(Path(folder) / f"{program}_{'_'.join(words)}{number}", [str(arguments.build.resolve() / "tests/opencl" / f"opencl_{program}"), *words])
+                why = emit_and_show(run, mistake)
+                right += not why
+                if why:
+                    print(f"{mistake.words}: {why[:1000]}", file=sys.stderr, flush=True)
+            wrong += number + 1 - right
+            print(f"{mistake.words:28}{'repro.c':24}{f'{right} of {number + 1}':>10}{time.monotonic() - begin:9.0f}", flush=True)
     return 1 if wrong else 0
 
 

@@ -12,7 +12,7 @@ import sys
 import unittest
 from pathlib import Path
 
-from replaying import WHEELTAP, code_of, record, replay, start
+from replaying import MISTAKES, WHEELTAP, code_of, emit_and_show, record, replay, start
 from harness import BUILD, PYTHON, Case, skip  # noqa: E402  (replaying finds it)
 
 PROGRAMS = {Path(path).name.removeprefix("opencl_"): path for path in sys.argv[1:]}
@@ -20,7 +20,7 @@ PROGRAMS = {Path(path).name.removeprefix("opencl_"): path for path in sys.argv[1
 
 class Replay(Case):
     def recorded(self, name: str, *arguments: str) -> Path:
-        return record(self.folder / f"{name}{len(arguments)}", [PROGRAMS[name], *arguments])
+        return record(self.folder / "_".join((name, *arguments)), [PROGRAMS[name], *arguments])
 
     def bit_exact(self, name: str, *options: str) -> None:
         code, result, _ = replay(self.recorded(name), *options)
@@ -132,19 +132,20 @@ class Replay(Case):
         self.assertLess(part["executed"], whole["executed"])
         self.assertEqual(part["missing"], 0)
 
-    def test_emitted_program(self) -> None:
-        """Alone, in an empty folder, with nothing but OpenCL."""
-        folder = self.recorded("two_queues")
-        file, program, empty = self.folder / "repro.c", self.folder / "repro", self.folder / "empty"
-        status, result, _ = replay(folder, "--emit", str(file))
-        self.assertEqual((status, result["emitted"]), (1, str(file)))
-        built = start(["cc", "-Wall", "-Werror", str(file), "-o", str(program), "-lOpenCL"])
-        self.assertEqual((built.returncode, built.stderr), (0, ""))
-        shutil.rmtree(folder)
-        empty.mkdir()
-        shown = start(["sh", "-c", 'cd "$1" && exec "$2"', "sh", str(empty), str(program)])
-        self.assertEqual(shown.returncode, 1, shown.stderr)
-        self.assertIn("DIVERGES: the order decides", shown.stdout)
+    def test_emitted_programs(self) -> None:
+        """The fast ones of the table; `make replay` tries them all."""
+        for mistake in MISTAKES:
+            if mistake.is_slow:
+                continue
+            with self.subTest(mistake.words):
+                name, *words = mistake.words.split()
+                self.assertEqual(emit_and_show(self.recorded(name, *words), mistake), "")
+
+    def test_nothing_to_emit(self) -> None:
+        file = self.folder / "repro.c"
+        status, result, error = replay(self.recorded("vector_add"), "--emit", str(file))
+        self.assertEqual((status, result["status"], file.exists()), (0, "bit_exact", False))
+        self.assertIn("nothing diverges", error)
 
     def test_from_python(self) -> None:
         script = ("import sys\nfrom wheeltap import tracesmith as ts\n"
