@@ -79,7 +79,7 @@ def judged(wheeltap: str, python: str, program: Program, times: int) -> "list[Ve
         if program.arguments:
             return [compared(wheeltap, folder, program, command) for _ in range(times)]
         run(wheeltap, folder, *RECORD, "-o", "a", "--", *command)
-        said = parsed(run(wheeltap, folder, "rerun", "--json", "--times", times, "a", "--yes", " ".join(command)))
+        said = parsed(run(wheeltap, folder, "rerun", "--json", "--no-narrow", "--times", times, "a", "--yes", " ".join(command)))
     rows = said["tables"].get("tries", [])
     return [(row["operation"] or row["verdict"], row["file"], row["line"]) for row in rows] or [(said["status"], "", 0)] * times
 

@@ -109,7 +109,7 @@ class Settings:
 
 
 def library_prefixes() -> tuple[str, ...]:
-    """Where code lies that is not the user's."""
+    """Where code lies that is not the user's; our own comes first."""
     import site
 
     paths = {sysconfig.get_paths()[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")}
@@ -119,8 +119,8 @@ def library_prefixes() -> tuple[str, ...]:
     except AttributeError:  # an old virtual environment has a site module of its own
         pass
     package = os.path.dirname(os.path.abspath(__file__))
-    paths |= {os.path.realpath(path) for path in paths} | {package}
-    return tuple(sorted(path.rstrip("/") + "/" for path in paths if path)) + ("<frozen ", "<__array_function__", "<pyopencl ")
+    paths |= {os.path.realpath(path) for path in paths}
+    return (package + "/",) + tuple(sorted(path.rstrip("/") + "/" for path in paths if path)) + ("<frozen ", "<__array_function__", "<pyopencl ")
 
 
 class _State:

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "recorder.h"
-#include "trace/protocol.h"
 
 /* The first interpreter that is not in the trace, or NULL. */
 static const struct wti_tree_node *outsider(const struct wti_tree *tree)
@@ -39,8 +38,7 @@ static enum wti_python_cause cause_of(const struct wti_recorder *recorder,
 }
 
 static void put_why(char *out, size_t bytes, enum wti_python_cause cause,
-		    const struct wti_tree_node *node, const char *trouble,
-		    unsigned mismatch_protocol)
+		    const struct wti_tree_node *node, const char *trouble)
 {
 	const char *command = node ? node->command : "python";
 
@@ -67,10 +65,9 @@ static void put_why(char *out, size_t bytes, enum wti_python_cause cause,
 		break;
 	case WTI_PYTHON_VERSION:
 		snprintf(out, bytes,
-			 "the agent of '%s' uses protocol %u, this recorder (wheeltap " WTI_VERSION
-			 ") protocol %u; record with the wheeltap that the agent belongs to, or "
-			 "rebuild the agent with 'wheeltap python add'",
-			 command, mismatch_protocol, WTI_PROTOCOL);
+			 "the agent of '%s' belongs to another version; rebuild it with 'wheeltap "
+			 "python add'",
+			 command);
 		break;
 	default:
 		snprintf(out, bytes,
@@ -101,7 +98,7 @@ void wti_python_look(struct wti_recorder *recorder)
 	}
 	outcome->python_cause = cause_of(recorder, node);
 	put_why(outcome->python_why, sizeof(outcome->python_why), outcome->python_cause, node,
-		outcome->agent_trouble, counts.mismatch_protocol);
+		outcome->agent_trouble);
 	snprintf(text, sizeof(text), "no Python process joined: %s", outcome->python_why);
 	wti_streams_note(&recorder->streams, WT_NOTE_NO_PYTHON, text);
 }

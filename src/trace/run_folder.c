@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The lock is one on the folder itself (flock), which ends with its recorder, however that ends. */
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -21,8 +22,7 @@ bool wti_run_is_recording(const char *folder)
 
 	if (fd < 0)
 		return false;
-	/* Where there are no locks, nothing is known: what says that it runs is left alone. */
-	locked = flock(fd, LOCK_SH | LOCK_NB) != 0;
+	locked = flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
 	close(fd);
 	return locked;
 }

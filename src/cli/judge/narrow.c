@@ -8,6 +8,8 @@
 
 #include "again.h"
 
+#define MODULES "--modules="
+
 bool wti_narrow_helps(const struct wti_compared_runs *runs)
 {
 	const struct wti_first_difference *first = wti_divergence_first(&runs->report);
@@ -15,18 +17,55 @@ bool wti_narrow_helps(const struct wti_compared_runs *runs)
 	return first && first->how != WTI_BEGINS_ORDER;
 }
 
+bool wti_narrow_needed(const struct wti_compared_runs *runs)
+{
+	const struct wti_first_difference *first = wti_divergence_first(&runs->report);
+
+	if (!first)
+		return false;
+	switch (first->how) {
+	case WTI_BEGINS_INPUT:
+	case WTI_BEGINS_STATE:
+	case WTI_BEGINS_UNSEEN:
+		return true;
+	case WTI_BEGINS_OUTPUT: /* a module, a step, a loader: something inside it */
+		return first->action != WT_ACTION_NONE && first->kind == WTI_COMPUTED_CALL;
+	default:
+		return false;
+	}
+}
+
+/* The last such option counts: what the run was recorded with stays in. */
+static void add_modules(const struct wti_rerun_plan *plan, char *out, size_t bytes)
+{
+	const char *modules = "torch";
+
+	for (size_t i = 0; plan->options && plan->options[i]; i++)
+		if (!strncmp(plan->options[i], MODULES, strlen(MODULES)))
+			modules = plan->options[i] + strlen(MODULES);
+	snprintf(out, bytes, MODULES "%s,numpy,scipy", modules);
+}
+
+static void set_window(const struct wti_first_difference *first, char *out, size_t bytes)
+{
+	int64_t last = first->step < 0 ? 0 : first->step;
+	int64_t from = first->how != WTI_BEGINS_OUTPUT && last ? last - 1 : last;
+
+	snprintf(out, bytes, "--sample=steps=%" PRId64 "-%" PRId64, from, last);
+}
+
 int wti_narrow(const struct wti_front *front, const struct wti_rerun_plan *plan, const char *base,
 	       const struct wti_first_difference *first, struct wti_compared_runs *ret_runs,
 	       struct wt_result *result, struct wt_err *err)
 {
-	int64_t step = first->step < 0 ? 0 : first->step;
 	struct wti_again again[2] = {{.plan = plan}, {.plan = plan}};
 	const char *const words[] = {again[0].folder, again[1].folder};
-	char window[64];
-	const char *const more[] = {"--detail=full", "--operators=outputs", "--tensors=full",
-				    window, NULL};
+	char window[64], modules[512];
+	const char *const more[] = {
+		"--detail=full", "--operators=outputs", "--tensors=full", modules, window, NULL};
 
-	snprintf(window, sizeof(window), "--sample=steps=%" PRId64 "-%" PRId64, step, step);
+	add_modules(plan, modules, sizeof(modules));
+	set_window(first, window, sizeof(window));
 	for (size_t i = 0; i < 2; i++) {
 		int r = wti_again_folder(base, again[i].folder, err);
 
@@ -38,8 +77,10 @@ int wti_narrow(const struct wti_front *front, const struct wti_rerun_plan *plan,
 	/* What differs elsewhere was seen to be overwritten: else it would have been the first. */
 	return wti_compare_tensors(
 		front, words,
-		&(struct wti_within_line){
-			first->how == WTI_BEGINS_OUTPUT && *first->file ? first->file : NULL,
-			first->line},
+		&(struct wti_within_line){.file = first->how == WTI_BEGINS_OUTPUT && *first->file
+							  ? first->file
+							  : NULL,
+					  .line = first->line,
+					  .is_yours = true},
 		ret_runs, result, err);
 }

@@ -27,7 +27,7 @@ struct rerun_options {
 	const char *yes;
 	uint64_t times;
 	const char *folder;
-	bool narrow;
+	bool narrow, no_narrow;
 	const char *emit;
 };
 
@@ -215,6 +215,9 @@ static void print_narrowed(const struct rerun *rerun, struct wti_buf *out,
 		return;
 	wti_textf(out, "\nnarrowed, by two more runs recorded in every detail: '%s' and '%s'\n",
 		  runs->runs[0].run.name, runs->runs[1].run.name);
+	if (runs->report.verdict != WTI_REPEAT_DIFFERENT)
+		wti_buf_text(out, "there nothing differs in these steps: what makes the difference "
+				  "happened otherwise, or lies before them\n");
 	wti_show_divergence(out, &runs->report, runs->has_elements, runs->elements, style);
 }
 
@@ -291,6 +294,16 @@ static int emit(const struct rerun *rerun, struct wt_err *err)
 	return wti_repro_write(runs, rerun->options->emit, err);
 }
 
+/* By itself where the origin was not seen; otherwise if somebody asks for more. */
+static bool wants_narrow(const struct rerun *rerun)
+{
+	const struct rerun_options *options = rerun->options;
+
+	if (options->narrow || options->emit)
+		return wti_narrow_helps(rerun->shown);
+	return !options->no_narrow && wti_narrow_needed(rerun->shown);
+}
+
 static int run_all(struct rerun *rerun, const char *word, struct wt_err *err)
 {
 	struct wti_progress progress;
@@ -304,8 +317,7 @@ static int run_all(struct rerun *rerun, const char *word, struct wt_err *err)
 		r = wti_err(err, WT_E_NOMEM, "out of memory");
 	for (uint64_t i = 0; i < rerun->options->times && !r; i++)
 		r = try_once(rerun, &front, err);
-	if (!r && (rerun->options->narrow || rerun->options->emit) &&
-	    wti_narrow_helps(rerun->shown))
+	if (!r && wants_narrow(rerun))
 		r = narrow(rerun, &front, err);
 	if (!r && rerun->options->emit)
 		r = emit(rerun, err);
@@ -322,6 +334,9 @@ static int run(const void *opaque, char **arguments, size_t count)
 	wt_result_init(&rerun.result, "rerun");
 	if (!rerun.options->times || rerun.options->times > TIMES_MAX) {
 		wti_err(&err, WT_E_ARG, "give '--times' a number from 1 to %u", TIMES_MAX);
+		code = wti_report_error("rerun", rerun.options->json, &err);
+	} else if (rerun.options->narrow && rerun.options->no_narrow) {
+		wti_err(&err, WT_E_ARG, "give either '--narrow' or '--no-narrow'");
 		code = wti_report_error("rerun", rerun.options->json, &err);
 	} else if (run_all(&rerun, arguments[0], &err)) {
 		code = wti_report_error("rerun", rerun.options->json, &err);
@@ -351,9 +366,11 @@ static const struct wti_option options[] = {
 	 offsetof(struct rerun_options, folder)},
 	{"narrow", 0, WTI_OPT_FLAG, NULL, NULL,
 	 "if it differs, record it twice more in every detail, only in the step where it does, "
-	 "with "
-	 "the contents of tensors: down to the operator, and by how much elements differ",
+	 "with the contents of tensors: down to the operator, and by how much elements differ; "
+	 "default: only if the origin was not seen",
 	 offsetof(struct rerun_options, narrow)},
+	{"no-narrow", 0, WTI_OPT_FLAG, NULL, NULL, "do not, even if the origin was not seen",
+	 offsetof(struct rerun_options, no_narrow)},
 	{"emit", 0, WTI_OPT_TEXT, "FILE", NULL,
 	 "narrow, and write a Python program with the operation and its inputs that shows the "
 	 "difference alone",

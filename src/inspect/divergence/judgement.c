@@ -9,8 +9,8 @@
 #include "base/err.h"
 #include "base/grow.h"
 #include "base/text.h"
-#include "settings.h"
-#include "shards.h"
+#include "inspect/digits/lane.h"
+#include "memory.h"
 
 #define DEPTH_MAX 4096u
 #define PENDING_MAX 256u
@@ -38,8 +38,6 @@ struct wti_judge_track {
 	bool *inside;        /* by depth: whether something in there differs */
 	struct wti_generator_state generators[WTI_GENERATORS];
 	size_t generator_count;
-	struct wti_library_settings settings;
-	struct wti_shards shards;
 	/* Memory that nobody has written, the last such calls, by the hash of A's result. */
 	struct wti_first_difference *pending;
 	size_t pending_count;
@@ -142,42 +140,6 @@ static void keep(const struct wti_judge_track *track, struct maker *maker,
 }
 
 /* ---- Memory that nobody has written ---------------------------------------------------------- */
-
-static const char *last_word(const struct wti_judge_track *track, const struct wti_computed *item)
-{
-	const char *callee = wti_course_text(track->a, item->callee);
-	const char *last = strrchr(callee, item->kind == WTI_COMPUTED_OPERATOR ? ':' : '.');
-
-	return last ? last + 1 : callee;
-}
-
-/* Tensor.uniform_, init.zeros_, copy_: nothing of what was there before goes into the result. */
-static bool fills_memory(const struct wti_judge_track *track, const struct wti_computed *item)
-{
-	static const char *const ends[] = {"uniform_",     "normal_",     "random_", "bernoulli_",
-					   "exponential_", "geometric_",  "cauchy_", "fill_",
-					   "zero_",        "zeros_",      "ones_",   "constant_",
-					   "copy_",        "orthogonal_", "eye_"};
-	const char *last = last_word(track, item);
-
-	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
-		if (wti_ends_with(last, ends[i]))
-			return true;
-	return false;
-}
-
-/* torch.empty, Tensor.new_empty, numpy.empty_like ... */
-static bool gives_memory(const struct wti_judge_track *track, const struct wti_computed *item)
-{
-	static const char *const words[] = {"empty",     "empty_like",        "empty_strided",
-					    "new_empty", "new_empty_strided", "resize_"};
-	const char *last = last_word(track, item);
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (!strcmp(last, words[i]))
-			return true;
-	return false;
-}
 
 static void keep_memory(struct wti_judge_track *track, const struct wti_computed *a,
 			const struct wti_computed *b, const struct wti_equality *out)
@@ -285,11 +247,6 @@ static void take_value(struct wti_judge_track *track, const struct wti_computed 
 	if (a->is_random) {
 		take_generator(track, wti_course_text(track->a, a->callee) + strlen("random."),
 			       out.different);
-		return;
-	}
-	if (wti_is_shard(&track->shards, wti_course_text(track->a, a->callee), a->values,
-			 b->values)) {
-		judgement->shards++;
 		return;
 	}
 	judgement->values_compared += out.compared;
@@ -401,17 +358,22 @@ static struct wti_equality inputs_of(const struct wti_judge_track *track, struct
 {
 	struct wti_equality in = wti_compare_side(a, b, false);
 
-	if (in.different == 1 && fills_memory(track, a.item) &&
-	    in.first_a == wti_side_value(a.item, false, 0))
+	if (in.different == 1 &&
+	    ((wti_fills_memory(track->a, a.item) &&
+	      in.first_a == wti_side_value(a.item, false, 0)) ||
+	     !strcmp(wti_course_text(track->a, a.item->values[in.first_a].name), "out")))
 		in.different = 0;
 	return in;
 }
 
 static bool is_where(const struct wti_judge_track *track, const struct wti_computed *item)
 {
+	const char *file = wti_course_text(track->a, item->file);
+
+	if (track->where->is_yours && (!*file || wti_is_library(file)))
+		return false;
 	return !track->where->file ||
-	       (item->line == track->where->line &&
-		!strcmp(wti_course_text(track->a, item->file), track->where->file));
+	       (item->line == track->where->line && !strcmp(file, track->where->file));
 }
 
 static void judge(struct wti_judge_track *track, const struct wti_computed *a,
@@ -422,7 +384,7 @@ static void judge(struct wti_judge_track *track, const struct wti_computed *a,
 	const struct wti_equality out = wti_compare_side(mine, other, true);
 	struct wti_judgement *judgement = track->judgement;
 	bool overwrites = in.different && out.compared && !out.different && !out.unread;
-	bool is_memory = out.different && !in.different && gives_memory(track, a);
+	bool is_memory = out.different && !in.different && wti_gives_memory(track->a, a);
 	bool differs = (in.different && !overwrites) || (out.different && !is_memory);
 	bool inner = leave(track, a->depth, differs);
 
@@ -477,18 +439,6 @@ static void count(struct wti_judgement *judgement, const struct wti_computed *a,
 	judgement->labels[label]++;
 }
 
-/* As they are up to the first difference. */
-static void take_setting(struct wti_judge_track *track, const struct wti_computed *a,
-			 const struct wti_computed *b)
-{
-	if (track->judgement->first.how != WTI_BEGINS_NOT)
-		return;
-	if (a)
-		wti_settings_take(&track->settings, 0, track->a, a);
-	if (b)
-		wti_settings_take(&track->settings, 1, track->b, b);
-}
-
 static int take(void *self, const struct wti_computed *a, const struct wti_computed *b,
 		enum wti_pairing_label label)
 {
@@ -501,13 +451,11 @@ static int take(void *self, const struct wti_computed *a, const struct wti_compu
 		keep_number(track, 1, b);
 	if (label == WTI_PAIR_ABSORBED)
 		return 0;
-	if ((a ? a : b)->is_setting)
-		take_setting(track, a, b);
-	else if (a && b && a->kind == WTI_COMPUTED_VALUE)
+	if (a && b && a->kind == WTI_COMPUTED_VALUE)
 		take_value(track, a, b);
 	else if (a && b)
 		judge(track, a, b);
-	else if ((a ? a : b)->kind != WTI_COMPUTED_VALUE && wti_pair_is_alone(label))
+	else if ((a ? a : b)->kind != WTI_COMPUTED_VALUE)
 		take_lone(track, a ? track->a : track->b, a ? a : b);
 	return 0;
 }
@@ -541,14 +489,10 @@ static int judge_all(struct wti_judge_track *track, struct wti_course *a, struct
 	}
 	if (!r)
 		r = pairer ? pairer->pair(pairer->self, a, b, &how) : wti_pair_courses(a, b, &how);
-	if (!r && (track->memory.failed || track->shards.names.failed || track->numbers[0].failed ||
-		   track->numbers[1].failed))
+	if (!r && (track->memory.failed || track->numbers[0].failed || track->numbers[1].failed))
 		r = WT_E_NOMEM;
 	if (!r)
 		name_generators(track);
-	if (track->judgement->first.how != WTI_BEGINS_NOT)
-		wti_settings_differing(&track->settings, track->judgement->settings,
-				       sizeof(track->judgement->settings));
 	return r;
 }
 
@@ -556,7 +500,6 @@ static void release(struct wti_judge_track *track)
 {
 	free(track->inside);
 	free(track->pending);
-	wti_shards_release(&track->shards);
 	wti_map_release(&track->memory);
 	wti_map_release(&track->numbers[0]);
 	wti_map_release(&track->numbers[1]);
@@ -580,11 +523,39 @@ int wti_judge_courses(struct wti_course *a, struct wti_course *b, const struct w
 	track->judgement = ret_judgement;
 	track->inside = calloc(DEPTH_MAX, sizeof(*track->inside));
 	track->pending = calloc(PENDING_MAX, sizeof(*track->pending));
-	wti_shards_init(&track->shards);
 	wti_map_init(&track->memory, HASHES_MAX);
 	wti_map_init(&track->numbers[0], NUMBERS_MAX);
 	wti_map_init(&track->numbers[1], NUMBERS_MAX);
 	r = track->inside && track->pending ? judge_all(track, a, b, resume, pairer) : WT_E_NOMEM;
 	release(track);
 	return r;
+}
+
+/* ---- What it is a difference of -------------------------------------------------------------- */
+
+const char *wti_cause_of(const struct wti_judgement *judgement)
+{
+	const struct wti_first_difference *first = &judgement->first;
+	bool is_rate = wti_ends_with(first->value, ".lr") || wti_ends_with(first->value, "_lr") ||
+		       strstr(first->value, "last_epoch");
+
+	switch (first->how) {
+	case WTI_BEGINS_STATE:
+		return first->action == WT_ACTION_STEP ? "optimizer state" : "";
+	case WTI_BEGINS_UNSEEN:
+		return is_rate                                         ? "schedule"
+		       : first->values[0].a.type == WT_VALUE_TYPE_HASH ? "weights"
+								       : "";
+	case WTI_BEGINS_INPUT:
+	case WTI_BEGINS_MIXED:
+		return "data";
+	case WTI_BEGINS_OUTPUT:
+		if (first->action == WT_ACTION_FORWARD)
+			return "weights";
+		if (first->action == WT_ACTION_BATCH || first->action == WT_ACTION_ROUND)
+			return "data";
+		return *judgement->generators ? "random state" : "";
+	default:
+		return "";
+	}
 }

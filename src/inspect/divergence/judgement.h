@@ -86,17 +86,16 @@ struct wti_judgement {
 	uint64_t same_since;      /* with values that are the same, behind the last of these */
 	uint64_t values_compared; /* inputs, outputs, states */
 	uint64_t states;          /* parameters and gradients among them, by hash */
-	uint64_t shards;          /* values of parameters of which the runs hold other amounts */
 	int64_t last_step;        /* that both have begun */
 	struct wti_resume resume; /* the second run goes on from what the first has saved */
 	char generators[128];     /* random generators that are used and whose states differ */
-	char settings[256];       /* of libraries, that differed where the difference begins */
 };
 
 /* A line of the program: only there a difference begins, what differs before it is left alone. */
 struct wti_within_line {
 	const char *file; /* NULL: everywhere */
 	uint32_t line;
+	bool is_yours; /* only in lines of the program itself, not in what libraries do alone */
 };
 
 /* `pairer` NULL: wti_pair_courses(). */

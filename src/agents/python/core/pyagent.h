@@ -127,7 +127,8 @@ struct wti_python {
 	uint64_t context_change;   /* counts changes of step, epoch and stage: torch/context.c */
 	uint64_t code_age;         /* how many code objects with a note have gone */
 	Py_ssize_t code_extra;     /* index of our notes on code objects */
-	PyObject *library_prefixes; /* tuple of str: code under them is not the user's */
+	PyObject
+		*library_prefixes; /* tuple of str: code under them is not the user's; ours first */
 	PyObject *callbacks;   /* object with the methods of wheeltap._torch.Callbacks, or NULL */
 	PyObject *configured;  /* wheeltap._configuration.Resolved.take, or NULL */
 	PyObject *thrown_part; /* wheeltap._thrown.part, or NULL */
@@ -158,6 +159,8 @@ bool wti_site_init(void);
 struct wt_name *wti_cell_name(PyObject *file); /* cell.c */
 /* True if this place is in a library: under one of the prefixes. */
 bool wti_site_in_library(PyCodeObject *code);
+/* A file of this package: what it calls is no work of the program. */
+bool wti_site_is_ours(PyCodeObject *code);
 /* The same, kept in mind for wti_site_in_same_library(). */
 bool wti_site_in_library_again(PyCodeObject *code);
 /* True if this is the code that called last from within a library: most calls there come in rows.

@@ -14,6 +14,7 @@ enum { FRAMES_MAX = 256 }; /* looked at for the place where an object is made */
 
 struct note {
 	bool in_library;
+	bool is_ours;
 	uint32_t unit_count;
 	struct wt_name *file;
 	struct wt_name *function;
@@ -35,12 +36,13 @@ bool wti_site_init(void)
 	return wti_python.code_extra >= 0;
 }
 
-static bool under_library(PyObject *file)
+/* Under one of the first `limit` prefixes. */
+static bool under_library(PyObject *file, Py_ssize_t limit)
 {
 	Py_ssize_t count =
 		wti_python.library_prefixes ? PyTuple_GET_SIZE(wti_python.library_prefixes) : 0;
 
-	for (Py_ssize_t i = 0; i < count; i++)
+	for (Py_ssize_t i = 0; i < count && i < limit; i++)
 		if (PyUnicode_Tailmatch(file, PyTuple_GET_ITEM(wti_python.library_prefixes, i), 0,
 					PY_SSIZE_T_MAX, -1) == 1)
 			return true;
@@ -62,7 +64,8 @@ static struct note *make_note(PyCodeObject *code)
 	function = code->co_name;
 #endif
 	note->unit_count = (uint32_t)units;
-	note->in_library = under_library(code->co_filename);
+	note->in_library = under_library(code->co_filename, PY_SSIZE_T_MAX);
+	note->is_ours = under_library(code->co_filename, 1);
 	note->file = wti_cell_name(code->co_filename);
 	if (!note->file)
 		note->file = wti_name_of_text(code->co_filename);
@@ -89,6 +92,13 @@ bool wti_site_in_library(PyCodeObject *code)
 	struct note *note = note_of(code);
 
 	return !note || note->in_library;
+}
+
+bool wti_site_is_ours(PyCodeObject *code)
+{
+	struct note *note = note_of(code);
+
+	return note && note->is_ours;
 }
 
 bool wti_site_in_library_again(PyCodeObject *code)

@@ -23,8 +23,10 @@ bool wti_call_wanted(const struct wti_hook *hook, struct wti_place *ret_place)
 	*ret_place = wti_place_here();
 	if (wti_python.by_user_line && wti_site_is_formatting(*ret_place))
 		return false;
-	if (hook->flags & WTI_HOOK_ALWAYS || wti_python.detail == WTI_DETAIL_FULL)
+	if (hook->flags & WTI_HOOK_ALWAYS)
 		return true;
+	if (wti_python.detail == WTI_DETAIL_FULL)
+		return !ret_place->code || !wti_site_is_ours(ret_place->code);
 	if (wti_likely(wti_site_in_same_library(ret_place->code)))
 		return false;
 	return ret_place->code && !wti_site_in_library_again(ret_place->code);
