@@ -51,7 +51,7 @@ def info(path: str) -> dict[str, Any]:
 
 
 def is_recording(path: str) -> bool:
-    """Whether a recorder holds its lock on the folder."""
+    """Whether a recorder holds its lock on the folder; also true where the file system has no locks."""
     try:
         folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError:
@@ -59,8 +59,8 @@ def is_recording(path: str) -> bool:
     try:
         fcntl.flock(folder, fcntl.LOCK_SH | fcntl.LOCK_NB)
         return False
-    except OSError as problem:
-        return problem.errno == errno.EWOULDBLOCK
+    except OSError:
+        return True
     finally:
         os.close(folder)
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "recorder.h"
+#include "trace/protocol.h"
 
 /* The first interpreter that is not in the trace, or NULL. */
 static const struct wti_tree_node *outsider(const struct wti_tree *tree)
@@ -38,7 +39,8 @@ static enum wti_python_cause cause_of(const struct wti_recorder *recorder,
 }
 
 static void put_why(char *out, size_t bytes, enum wti_python_cause cause,
-		    const struct wti_tree_node *node, const char *trouble)
+		    const struct wti_tree_node *node, const char *trouble,
+		    unsigned mismatch_protocol)
 {
 	const char *command = node ? node->command : "python";
 
@@ -65,9 +67,10 @@ static void put_why(char *out, size_t bytes, enum wti_python_cause cause,
 		break;
 	case WTI_PYTHON_VERSION:
 		snprintf(out, bytes,
-			 "the agent of '%s' belongs to another version; rebuild it with 'wheeltap "
-			 "python add'",
-			 command);
+			 "the agent of '%s' uses protocol %u, this recorder (wheeltap " WTI_VERSION
+			 ") protocol %u; record with the wheeltap that the agent belongs to, or "
+			 "rebuild the agent with 'wheeltap python add'",
+			 command, mismatch_protocol, WTI_PROTOCOL);
 		break;
 	default:
 		snprintf(out, bytes,
@@ -98,7 +101,7 @@ void wti_python_look(struct wti_recorder *recorder)
 	}
 	outcome->python_cause = cause_of(recorder, node);
 	put_why(outcome->python_why, sizeof(outcome->python_why), outcome->python_cause, node,
-		outcome->agent_trouble);
+		outcome->agent_trouble, counts.mismatch_protocol);
 	snprintf(text, sizeof(text), "no Python process joined: %s", outcome->python_why);
 	wti_streams_note(&recorder->streams, WT_NOTE_NO_PYTHON, text);
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -293,6 +294,17 @@ static int open_syscalls(struct wti_recorder *recorder, struct wt_err *err)
 	return 0;
 }
 
+/* The program is under the same filter as we are: its agent cannot do what is refused to us. */
+static bool may_share_memory(void)
+{
+	int fd = memfd_create("wheeltap", MFD_CLOEXEC);
+
+	if (fd < 0)
+		return errno != EPERM && errno != EACCES && errno != ENOSYS;
+	close(fd);
+	return true;
+}
+
 static int launch(struct wti_recorder *recorder, struct wt_err *err)
 {
 	struct epoll_event event = {.events = EPOLLIN};
@@ -317,6 +329,10 @@ static int launch(struct wti_recorder *recorder, struct wt_err *err)
 	wti_signals_heard(recorder, &recorder->launch.first);
 	if (recorder->launch.unrelayed[0])
 		wti_record_limited(recorder, recorder->launch.unrelayed);
+	if (!may_share_memory())
+		wti_record_limited(recorder,
+				   "no events of the program, because memfd_create is not "
+				   "permitted here: 'wheeltap env' shows what to do");
 	return 0;
 }
 

@@ -117,6 +117,17 @@ static int claim_given(struct wti_runfile *runfile, const char *folder, struct w
 	return r ? r : lock_and_claim(runfile, folder, err);
 }
 
+/* A folder of its own below the usual one: whoever cannot have that can name another. */
+static int not_here(struct wt_err *err, int code)
+{
+	size_t used = err ? strlen(err->message) : 0;
+
+	if (err && used < sizeof(err->message))
+		snprintf(err->message + used, sizeof(err->message) - used,
+			 "; record into another folder with -o, or set WHEELTAP_HOME");
+	return code;
+}
+
 static int claim_new(struct wti_runfile *runfile, const char *base, const char *stem,
 		     struct wt_err *err)
 {
@@ -138,13 +149,13 @@ static int claim_new(struct wti_runfile *runfile, const char *base, const char *
 		r = wti_mkdirs_kept(base, 0700, &made->kept_bytes, err);
 		memcpy(made->path, base, strlen(base) + 1);
 		if (r)
-			return r;
+			return not_here(err, r);
 		if (!mkdir(path, 0700)) {
 			memcpy(made->path, path, sizeof(path));
 			return lock_and_claim(runfile, path, err);
 		}
 		if (errno != EEXIST && errno != ENOENT)
-			return wti_err_errno(err, "cannot create the folder", path);
+			return not_here(err, wti_err_errno(err, "cannot create the folder", path));
 	}
 	return wti_err(err, WT_E_EXISTS, "too many runs started in this second under '%.200s'",
 		       base);

@@ -259,6 +259,8 @@ static int take_object(struct intake *in, const struct wt_event *event, struct w
 			return failed(plan->texts.status, err, "objects");
 		plan->objects[*slot - 1].options = options;
 	}
+	if (phase == WT_DEVICE_OBJECT_PHASE_CHANGED && *slot)
+		plan->objects[*slot - 1].is_specialised = true;
 	return 0;
 }
 

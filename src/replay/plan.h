@@ -59,9 +59,10 @@ struct wti_replay_plan_object {
 	const char *options; /* of a program that was built; NULL: it was not */
 	const void *details;
 	uint32_t details_bytes;
-	uint32_t type;   /* enum wt_device_object_type */
-	uint32_t parent; /* index; WTI_PLAN_NONE: none */
-	uint32_t device; /* number, as recorded */
+	uint32_t type;       /* enum wt_device_object_type */
+	uint32_t parent;     /* index; WTI_PLAN_NONE: none */
+	uint32_t device;     /* number, as recorded */
+	bool is_specialised; /* a program into which constants were put */
 };
 
 struct wti_replay_plan_access {

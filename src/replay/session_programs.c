@@ -53,6 +53,7 @@ static cl_program create(struct wti_replay_session *session,
 		return session->cl.clCreateProgramWithSource(context, 1, &source, &bytes,
 							     ret_status);
 	case MADE_OF_BINARY:
+	case MADE_OF_PROGRAMS:
 		devices_of(session, ids);
 		return session->cl.clCreateProgramWithBinary(context, 1, ids, &bytes, &data, NULL,
 							     ret_status);
@@ -110,17 +111,22 @@ const char *wti_replay_session_make_program(struct wti_replay_session *session, 
 {
 	const struct wti_replay_plan_object *object = &session->plan->objects[index];
 
-	if (object->flags >= MADE_OF_BUILT_IN)
-		return object->flags == MADE_OF_PROGRAMS
-			       ? "its program was linked of several, which are not kept"
-			       : "its program has kernels that are built into a driver";
+	if (object->flags == MADE_OF_BUILT_IN)
+		return "its program has kernels that are built into a driver";
+	if (object->flags == MADE_OF_PROGRAMS && !object->hash)
+		return "its program was linked of several, and what came of it was not kept";
+	if (object->is_specialised)
+		return "its program has specialization constants, which a replay does not set";
 	if (object->flags != MADE_OF_SOURCE && !is_named(session, object->hash))
 		return wti_replay_session_text(
 			session,
 			"its program is native code, which is not run unless --yes "
 			"has ,%016" PRIx64 " behind its code",
 			object->hash);
-	return build(session, object, object->options ? object->options : "", ret);
+	/* What was linked is complete: its options were the linker's. */
+	return build(session, object,
+		     object->options && object->flags != MADE_OF_PROGRAMS ? object->options : "",
+		     ret);
 }
 
 const char *wti_replay_session_make_kernel(struct wti_replay_session *session, uint32_t index,

@@ -16,6 +16,31 @@ static void add_count(struct wti_buf *out, uint64_t count, const char *one, cons
 	wti_textf(out, "%s %s", wti_format_count(text, count), count == 1 ? one : many);
 }
 
+/* How operations correspond, and what became of those without a partner. */
+static void add_labels(struct wti_buf *out, const struct wti_divergence_report *report)
+{
+	static const char *const words[WTI_PAIR_LABELS] = {
+		[WTI_PAIR_REORDERED] = "reordered", [WTI_PAIR_MISSING] = "missing",
+		[WTI_PAIR_EXTRA] = "extra",         [WTI_PAIR_FUSED] = "fused",
+		[WTI_PAIR_SPLIT] = "split",         [WTI_PAIR_REPLACED] = "replaced",
+		[WTI_PAIR_INSIDE] = "inside",       [WTI_PAIR_AROUND] = "around",
+		[WTI_PAIR_REPEATED] = "repeated",
+	};
+
+	wti_textf(out, LABEL "%.4g %% of operations", "aligned",
+		  report->operations ? 100. * (double)report->aligned / (double)report->operations
+				     : 0.);
+	for (size_t label = 0; label < WTI_PAIR_LABELS; label++) {
+		uint64_t count = 0;
+
+		for (size_t i = 0; words[label] && i < report->count; i++)
+			count += report->tracks[i].judgement.labels[label];
+		if (count)
+			wti_textf(out, ", %" PRIu64 " %s", count, words[label]);
+	}
+	wti_buf_byte(out, '\n');
+}
+
 /* ---- Nothing differs ------------------------------------------------------------------------- */
 
 /* Something only one of the runs did, and behind which all is the same. */
@@ -59,6 +84,8 @@ static void add_same(struct wti_buf *out, const struct wti_divergence_report *re
 	}
 	wti_buf_byte(out, '\n');
 	add_lone(out, report);
+	if (report->aligned < report->operations)
+		add_labels(out, report);
 }
 
 /* ---- Something does -------------------------------------------------------------------------- */
@@ -156,8 +183,34 @@ static void add_number(struct wti_buf *out, const struct wti_value_row *value)
 		wti_textf(out, "%" PRId64, (int64_t)value->bits);
 }
 
+static const char *dtype_of(const struct wti_value_row *value)
+{
+	const struct wt_field *field =
+		&wt_kind_builtin(WT_KIND_TENSOR)->fields[WT_TENSOR_FIELD_DTYPE];
+
+	return value->digest.dtype < field->enum_count ? field->enum_names[value->digest.dtype]
+						       : "?";
+}
+
+/* Tensors of other kinds or sizes differ, whatever they hold. */
+static bool add_kinds_apart(struct wti_buf *out, const struct wti_value_pair *pair)
+{
+	const struct wti_digest_row *a = &pair->a.digest, *b = &pair->b.digest;
+
+	if (pair->a.type != WTI_VALUE_TENSOR || pair->b.type != WTI_VALUE_TENSOR ||
+	    (a->dtype == b->dtype && a->count == b->count))
+		return false;
+	if (a->dtype != b->dtype)
+		wti_textf(out, ": type %s and %s", dtype_of(&pair->a), dtype_of(&pair->b));
+	else
+		wti_textf(out, ": %" PRIu64 " and %" PRIu64 " elements", a->count, b->count);
+	return true;
+}
+
 static void add_apart(struct wti_buf *out, const struct wti_value_pair *pair)
 {
+	if (add_kinds_apart(out, pair))
+		return;
 	if (pair->a.type == WTI_VALUE_TENSOR && wti_value_is_measured(&pair->a) &&
 	    wti_value_is_measured(&pair->b)) {
 		wti_textf(out, ": mean %.9g and %.9g", pair->a.digest.mean, pair->b.digest.mean);
@@ -208,10 +261,8 @@ static void add_around(struct wti_buf *out, const struct wti_divergence_report *
 		add_count(out, further, "has equal inputs and other outputs, too",
 			  "have equal inputs and other outputs, too");
 	}
-	wti_textf(out, "\n" LABEL "%.4g %% of operations", "aligned",
-		  report->operations ? 100. * (double)report->aligned / (double)report->operations
-				     : 0.);
 	wti_buf_byte(out, '\n');
+	add_labels(out, report);
 }
 
 /* Others than the earliest: there is no order between them. */
@@ -250,6 +301,9 @@ void wti_show_divergence(struct wti_buf *out, const struct wti_divergence_report
 	if (*report->tracks[report->first].judgement.generators)
 		wti_textf(out, LABEL "the states of these generators differ: %s\n", "random",
 			  report->tracks[report->first].judgement.generators);
+	if (*report->tracks[report->first].judgement.settings)
+		wti_textf(out, LABEL "%s\n", "settings",
+			  report->tracks[report->first].judgement.settings);
 	add_values(out, first, has_elements, elements);
 	add_around(out, report);
 	add_tracks(out, report);

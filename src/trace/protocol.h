@@ -31,7 +31,9 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#ifndef WTI_PROTOCOL /* tests build agents of other versions */
 #define WTI_PROTOCOL 2u
+#endif
 #define WTI_ENV "WHEELTAP_AGENT"
 #define WTI_SOCKET_FILE "socket"
 #define WTI_CONTROL_FILE "control"

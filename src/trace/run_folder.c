@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The lock is one on the folder itself (flock), which ends with its recorder, however that ends. */
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -22,7 +21,8 @@ bool wti_run_is_recording(const char *folder)
 
 	if (fd < 0)
 		return false;
-	locked = flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
+	/* Where there are no locks, nothing is known: what says that it runs is left alone. */
+	locked = flock(fd, LOCK_SH | LOCK_NB) != 0;
 	close(fd);
 	return locked;
 }

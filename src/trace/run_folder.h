@@ -26,7 +26,10 @@ enum wti_run_status {
 };
 
 const char *wti_run_status_name(enum wti_run_status status);
-/* True while a recorder holds the run's lock: distinguishes `running` from `abandoned`. */
+/*
+ * True while a recorder holds the run's lock: distinguishes `running` from `abandoned`. Also true
+ * where the file system has no locks.
+ */
 bool wti_run_is_recording(const char *folder);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Makes a run of one process from a text: make_divergence FILE < TEXT. A line of it is an event:
+ * Makes the stream of one process from a text: make_divergence FILE < TEXT. The name of the file is
+ * a number, and that of the process. A line of the text is an event:
  *
  *   thread N                          what follows is its doing; 1 is the first
  *   step N                            the context
@@ -10,6 +11,9 @@
  *   out SHAPE HASH                    a return
  *   end                               of the innermost call
  *   state OWNER ATTRIBUTE HASH        a value that was read on its own
+ *   held OWNER NAME SHAPE HASH        a tensor that was
+ *   setting OWNER ATTRIBUTE VALUE     a whole number that was
+ *   rank N                            of two
  *   counter NAME VALUE
  *   lost N
  */
@@ -118,15 +122,37 @@ static void end(void)
 	put(WT_KIND_CALL_END, values);
 }
 
-static void state(const char *owner, const char *attribute, const char *hash)
+static void state(const char *owner, const char *attribute, enum wt_value_type type, uint64_t value)
 {
 	uint64_t values[WT_FIELDS_MAX] = {0};
 
 	values[WT_STATE_FIELD_OWNER] = name(owner);
 	values[WT_STATE_FIELD_ATTRIBUTE] = name(attribute);
-	values[WT_STATE_FIELD_TYPE] = WT_VALUE_TYPE_HASH;
-	values[WT_STATE_FIELD_NEW] = strtoull(hash, NULL, 16);
+	values[WT_STATE_FIELD_TYPE] = type;
+	values[WT_STATE_FIELD_NEW] = value;
 	put(WT_KIND_STATE, values);
+}
+
+static void held(const char *owner, const char *called, const char *shape, const char *hash)
+{
+	uint64_t values[WT_FIELDS_MAX] = {0};
+
+	values[WT_TENSOR_FIELD_NAME] = name(called);
+	values[WT_TENSOR_FIELD_OWNER] = name(owner);
+	values[WT_TENSOR_FIELD_DTYPE] = WT_DTYPE_F32;
+	values[WT_TENSOR_FIELD_SHAPE] = name(shape);
+	values[WT_TENSOR_FIELD_COUNT] = (uint64_t)atoi(shape);
+	values[WT_TENSOR_FIELD_HASH] = strtoull(hash, NULL, 16);
+	put(WT_KIND_TENSOR, values);
+}
+
+static void rank(const char *text)
+{
+	uint64_t values[WT_FIELDS_MAX] = {0};
+
+	values[WT_RANK_FIELD_RANK] = strtoull(text, NULL, 10);
+	values[WT_RANK_FIELD_WORLD] = 2;
+	put(WT_KIND_RANK, values);
 }
 
 static void counter(const char *called, const char *text)
@@ -178,7 +204,13 @@ static void take(const char *line)
 	else if (!strcmp(w[0], "end"))
 		end();
 	else if (!strcmp(w[0], "state"))
-		state(w[1], w[2], w[3]);
+		state(w[1], w[2], WT_VALUE_TYPE_HASH, strtoull(w[3], NULL, 16));
+	else if (!strcmp(w[0], "held"))
+		held(w[1], w[2], w[3], w[4]);
+	else if (!strcmp(w[0], "setting"))
+		state(w[1], w[2], WT_VALUE_TYPE_INT, strtoull(w[3], NULL, 10));
+	else if (!strcmp(w[0], "rank"))
+		rank(w[1]);
 	else if (!strcmp(w[0], "counter"))
 		counter(w[1], w[2]);
 	else if (!strcmp(w[0], "lost"))
@@ -192,10 +224,12 @@ int main(int argc, char **argv)
 	struct wt_writer_options options;
 	char line[512];
 
-	if (argc != 2)
+	if (argc != 2 || !strrchr(argv[1], '/'))
 		return 2;
 	wt_writer_options_init(&options);
 	options.identity.clock = WT_CLOCK_MONOTONIC;
+	options.identity.pid =
+		1000 * (uint32_t)atoi(strrchr(argv[1], '/') + 1); /* no thread's number */
 	must(wt_writer_create(argv[1], &options, &writer, NULL));
 	for (uint32_t i = 1; i <= THREADS_MAX; i++)
 		must(wt_writer_track(

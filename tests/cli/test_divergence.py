@@ -20,6 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from harness import Tap, environment  # noqa: E402
 
 WHEELTAP, MAKE = (os.path.abspath(word) for word in sys.argv[1:3])
+LABELS = ("aligned", "reordered", "missing", "extra", "fused", "split", "replaced", "inside", "around", "repeated")
 tap = Tap()
 
 
@@ -52,7 +53,7 @@ def first(said: "dict[str, Any]") -> "tuple[str, int, str]":
 
 def labels(said: "dict[str, Any]") -> "dict[str, int]":
     row = table(said, "alignment")[0]
-    return {key: row[key] for key in ("aligned", "reordered", "missing", "extra", "fused", "split", "replaced") if row[key]}
+    return {key: row[key] for key in LABELS if row[key]}
 
 
 def identical() -> None:
@@ -191,6 +192,73 @@ def alignment() -> None:
     tap.equal("windows do not cut", labels(said), {"aligned": 8999, "extra": 1})
 
 
+def around(callee: str, inside: str, given: str, out: str) -> str:
+    return f"begin {callee} 9 forward Net\nin x 8 {given}\n{inside}out 8 {out}\nend\n"
+
+
+def compiled() -> None:
+    """What is inside a call is not seen in one of the runs, as in a graph of torch.compile."""
+    layers = call("linear", 1, ["a"], "b") + call("relu", 2, ["b"], "c")
+    code, said = compare(around("Net.forward", layers, "a", "c"), around("Net.forward", "", "a", "c"))
+    tap.equal("calls within one with the same result were fused", (code, said["status"], labels(said)), (0, "identical", {"aligned": 1, "fused": 2}))
+    graph = call("graph", 7, [], "?")
+    code, said = compare(around("Net.forward", layers, "a", "c"), around("Net.forward", graph, "a", "d"))
+    tap.equal("calls within one with another result", (first(said)[0], labels(said)), ("Net.forward", {"aligned": 1, "inside": 3}))
+    code, said = compare(around("Net.forward", layers, "a", "c"), around("Net.forward", call("linear", 1, ["a"], "b"), "a", "d"))
+    tap.equal("one that is missing there is missing", labels(said), {"aligned": 2, "missing": 1})
+    wrapped = around("DDP.forward", around("Net.forward", layers, "a", "c"), "a", "c")
+    code, said = compare(around("Net.forward", layers, "a", "c"), wrapped)
+    tap.equal("a call around it passes on its result", (code, labels(said)), (0, {"aligned": 3, "around": 1}))
+    code, said = compare(around("Net.forward", layers, "a", "c"), around("DDP.forward", around("Net.forward", layers, "a", "c"), "a", "e"))
+    tap.equal("one that does not is extra", (code, labels(said)), (1, {"aligned": 3, "extra": 1}))
+
+
+def micro_batches() -> None:
+    """More steps of one run than of the other are in a window: only those of the same step correspond."""
+    def run(times: int, shape: int) -> str:
+        return "".join(f"step {n}\n" + call("forward", 1, [f"{n}"], f"{n}{shape}", shape) * times + "begin step 2 step SGD\nend\n"
+                       f"state Net w {n}\n" for n in range(1, 1200))
+
+    code, said = compare(run(1, 8), run(4, 2))
+    tap.equal("rounds of a loop", labels(said), {"aligned": 2 * 1199, "repeated": 3 * 1199})
+    row = table(said, "alignment")[0]
+    tap.equal("states of the same steps are compared", (row["same"], row["inherited"]), (1199, 1198))
+
+
+def settings() -> None:
+    text = "setting torch num_threads {}\n" + call("mm", 1, ["a"], "{}")
+    code, said = compare(text.format(1, "b"), text.format(2, "b"))
+    tap.equal("a setting is no difference", (code, said["status"]), (0, "identical"))
+    code, said = compare(text.format(1, "b"), text.format(2, "c"))
+    tap.equal("it stands beside one", (first(said)[0], table(said, "alignment")[0]["settings"]), ("mm", "torch.num_threads 1 and 2"))
+    code, said = compare("setting SGD lr 1\n", "setting SGD lr 2\n")
+    tap.equal("a number of an optimizer is one", first(said)[0], "SGD.lr")
+
+
+def shards() -> None:
+    """A rank holds only a part of a parameter, as with FSDP."""
+    text = "held Net w {0} {1}\nstate Net w {1}\n" + call("relu", 1, ["a"], "{2}") + "state Net w.grad {1}\n"
+    code, said = compare(text.format(8, "1", "b"), text.format(4, "2", "b"))
+    tap.equal("a part is not compared with the whole", (code, said["status"]), (3, "not_measured"), said)
+    tap.check("a note counts them", any("3 values of parameters and gradients were not compared" in note for note in said["notes"]), said["notes"])
+    tap.equal("what is computed is", first(compare(text.format(8, "1", "b"), text.format(4, "2", "c"))[1])[0], "relu")
+    tap.equal("as are parameters that both hold whole", first(compare(text.format(8, "1", "b"), text.format(8, "2", "b"))[1])[0], "Net.w")
+
+
+def launched() -> None:
+    """One process against two ranks that a launcher has started."""
+    work = call("relu", 1, ["a"], "{}")
+    make("a", work.format("b"))
+    make("b", call("launch", 7, ["1"], "1"))
+    for number, rank in ((2, 0), (3, 1)):
+        subprocess.run([MAKE, f"b/000{number}.wt"], input=f"rank {rank}\n" + work.format("c"), text=True, check=True)
+    done = subprocess.run([WHEELTAP, "diff", "--tensors", "--json", "a", "b"], capture_output=True, text=True)
+    said = json.loads(done.stdout)
+    tap.equal("the first rank corresponds, not the launcher", (first(said)[0], labels(said)), ("relu", {"aligned": 1}), said)
+    tap.equal("the others are named", [note for note in said["notes"] if "only in the second run" in note],
+              ["process 1 is only in the second run", "rank 1 is only in the second run"])
+
+
 def fails_closed() -> None:
     text = call("relu", 1, ["a"], "b")
     code, said = compare(text + "lost 3\n", text)
@@ -251,7 +319,8 @@ def refuses() -> None:
 def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for case in (identical, origins, states, memory, overwritten, resumed, workers, pools, alignment, fails_closed, refuses):
+        for case in (identical, origins, states, memory, overwritten, resumed, workers, pools, alignment, compiled, micro_batches, settings, shards,
+                     launched, fails_closed, refuses):
             tap.case(case.__name__, case)
         os.chdir("/")
     return tap.finish()

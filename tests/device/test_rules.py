@@ -209,6 +209,19 @@ def check_gaps(tap: Tap, bench: Bench) -> None:
     tap.check("a what-if without a share is an error", text.returncode != 0 and "is no what-if" in text.stderr, text.stderr)
 
 
+def check_many_queues(tap: Tap, bench: Bench) -> None:
+    """A call that waits for 600 queues, of which one takes long. By hand: 500 calls of 1 us, then from the 501st to the end of its kernel, then 30 us."""
+    run = Run(queues=600)
+    kernels = [run.launch(2 * i * US, US, (2 * i + 1) * US, (9000 if i == 500 else 2 * i + 3000) * US, name=f"k{i}", queue=i) for i in range(600)]
+    wait = run.launch(1300 * US, 7710 * US, 1300 * US, 9010 * US, "sync", "Context Sync", call="cudaDeviceSynchronize")
+    for kernel in kernels:
+        run.put(1, 9010 * US, f"edge\t1\t{9010 * US}\tsync\t{kernel}\t{wait}")
+    run.call(9020 * US, 9050 * US, "cudaFree")
+    said = bench.ask("stat", "--device", "--critical-path", "--json", str(bench.make("wide", [run])))
+    names = {row["name"] for row in said["tables"]["critical_names"]}
+    tap.check("a wait for 600 queues", said["critical_path_ns"] == (500 + 9000 - 1000 + 30) * US and {"k500", "cudaFree"} <= names, said["critical_path_ns"], names)
+
+
 def check_graph(tap: Tap, bench: Bench) -> None:
     """Kernels of a CUDA graph, as PyTorch's profiler writes them: all have the correlation of the call. The longest way is by hand: the call
     at 0, the first kernel of stream 8 from 30 to 200, a second of it to 260, and the wait that ends at 270."""
@@ -272,6 +285,7 @@ def main() -> int:
         check_memory(tap, bench)
         check_gaps(tap, bench)
         check_graph(tap, bench)
+        check_many_queues(tap, bench)
         check_diff(tap, bench)
         check_overlap(tap, bench)
     return tap.finish()

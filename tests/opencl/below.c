@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A layer below ours that makes the driver look like others: BELOW_CLOCK is the clock of its time
- * stamps (monotonic, realtime, or own: one that nobody else has), and with BELOW_SUBMITS commands
- * are submitted as soon as they are queued, whatever they wait for.
+ * stamps (monotonic, realtime, or own: one that nobody else has), with BELOW_SUBMITS commands are
+ * submitted as soon as they are queued, whatever they wait for, and with BELOW_IL there is an
+ * intermediate language, which is source with one constant, C7.
  */
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
 #include <CL/cl_icd.h>
 #include <CL/cl_layer.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -19,6 +21,7 @@ static struct {
 	cl_icd_dispatch real, ours;
 	int64_t offset_ns; /* of its clock from the driver's, which is CLOCK_MONOTONIC_RAW */
 	int submits;
+	int constant;
 } below;
 
 static int64_t now_ns(clockid_t clock)
@@ -44,6 +47,34 @@ static cl_int CL_API_CALL profiling_info(cl_event event, cl_profiling_info which
 		memcpy(out, &ns, sizeof(ns));
 	}
 	return status;
+}
+
+static cl_program CL_API_CALL with_il(cl_context context, const void *il, size_t bytes,
+				      cl_int *status)
+{
+	const char *source = il;
+
+	return below.real.clCreateProgramWithSource(context, 1, &source, &bytes, status);
+}
+
+static cl_int CL_API_CALL set_constant(cl_program program, cl_uint id, size_t bytes,
+				       const void *value)
+{
+	(void)program;
+	if (id != 7 || bytes != sizeof(below.constant))
+		return CL_INVALID_SPEC_ID;
+	memcpy(&below.constant, value, bytes);
+	return CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL build_program(cl_program program, cl_uint count,
+					const cl_device_id *devices, const char *options,
+					void(CL_CALLBACK *notify)(cl_program, void *), void *data)
+{
+	char more[256];
+
+	snprintf(more, sizeof(more), "%s -DC7=%d", options ? options : "", below.constant);
+	return below.real.clBuildProgram(program, count, devices, more, notify, data);
 }
 
 static int64_t clock_offset(const char *word)
@@ -83,6 +114,11 @@ clInitLayer(cl_uint count, const cl_icd_dispatch *target, cl_uint *ret_count,
 	below.ours.clGetEventProfilingInfo = profiling_info;
 	below.offset_ns = clock_offset(getenv("BELOW_CLOCK"));
 	below.submits = getenv("BELOW_SUBMITS") != NULL;
+	if (getenv("BELOW_IL")) {
+		below.ours.clCreateProgramWithIL = with_il;
+		below.ours.clSetProgramSpecializationConstant = set_constant;
+		below.ours.clBuildProgram = build_program;
+	}
 	*ret_count = (cl_uint)kept;
 	*ret_ours = &below.ours;
 	return CL_SUCCESS;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What programs may do and few do: objects released while their commands are on their way,
- * functions of the program that the driver calls, one kernel launched by several threads, a child
- * of fork(), calls that the driver refuses. The word says which.
+ * functions of the program that the driver calls, programs that are linked or have constants, parts
+ * of a device, one kernel launched by several threads, a child of fork(), calls that the driver
+ * refuses. The word says which.
  */
 #include <pthread.h>
 #include <sys/wait.h>
@@ -159,6 +160,212 @@ static void callbacks(void)
 	close_device(&shared.s);
 }
 
+/* ---- What a function of an event gets, and what it may do --------------------------------------
+ */
+
+enum { WATCHED = 5 };
+
+static struct watched {
+	cl_event event;
+	_Atomic int calls;
+	cl_int status;
+	int is_right; /* event and data are those that it was set for */
+} watched[WATCHED];
+
+static void CL_CALLBACK watch(cl_event event, cl_int status, void *data)
+{
+	struct watched *one = data;
+
+	one->is_right = event == one->event;
+	one->status = status;
+	one->calls++;
+}
+
+/* Waits for its own event, which has ended, and for a command of another queue. */
+static void CL_CALLBACK watch_and_wait(cl_event event, cl_int status, void *data)
+{
+	const size_t global = N;
+	cl_event mine = NULL;
+
+	MUST(clWaitForEvents(1, &event));
+	MUST(clEnqueueNDRangeKernel(shared.other, shared.kernel, 1, NULL, &global, NULL, 0, NULL,
+				    &mine));
+	MUST(clWaitForEvents(1, &mine));
+	MUST(clReleaseEvent(mine));
+	watch(event, status, data);
+}
+
+static void await(int index, const char *what)
+{
+	const struct timespec nap = {.tv_nsec = 1000000};
+
+	while (!watched[index].calls)
+		nanosleep(&nap, NULL);
+	printf("answer %s %d %d\n", what, watched[index].is_right, watched[index].status);
+}
+
+static void set_watch(int index, cl_event event, cl_int type,
+		      void(CL_CALLBACK *function)(cl_event, cl_int, void *))
+{
+	watched[index].event = event;
+	MUST(clSetEventCallback(event, type, function, &watched[index]));
+}
+
+static void callback_arguments(void)
+{
+	cl_mem buffer;
+	cl_int status;
+	cl_event event, gate;
+
+	shared.kernel = prepare(&shared.s, 0, &buffer);
+	shared.other = clCreateCommandQueueWithProperties(shared.s.context, shared.s.device, NULL,
+							  &status);
+	must(status, "clCreateCommandQueueWithProperties");
+	gate = gate_of(&shared.s);
+	launch(&shared.s, shared.kernel, 1, &gate, &event);
+	set_watch(0, event, CL_SUBMITTED, watch);
+	set_watch(1, event, CL_RUNNING, watch);
+	set_watch(2, event, CL_COMPLETE, watch_and_wait);
+	set_watch(3, gate, CL_COMPLETE, watch);
+	printf("answer refused %d\n", clSetEventCallback(event, CL_COMPLETE, NULL, NULL));
+	printf("answer type %d\n", clSetEventCallback(event, 77, watch, &watched[4]));
+	MUST(clSetUserEventStatus(gate, CL_COMPLETE));
+	await(3, "user");
+	await(0, "submitted");
+	await(1, "running");
+	await(2, "complete");
+	shared.s.commands[KERNEL]++; /* of the function */
+	MUST(clFinish(shared.other));
+	read_back(&shared.s, buffer, sizeof(numbers), numbers);
+	print_result(numbers, sizeof(numbers));
+	print_event_references("event", event);
+	MUST(clReleaseEvent(event));
+	MUST(clReleaseEvent(gate));
+	MUST(clReleaseCommandQueue(shared.other));
+	MUST(clReleaseKernel(shared.kernel));
+	MUST(clReleaseMemObject(buffer));
+	close_device(&shared.s);
+}
+
+/* ---- Programs that are linked, or have constants -----------------------------------------------
+ */
+
+static cl_program compiled(struct session *s, const char *text)
+{
+	cl_int status;
+	cl_program program = clCreateProgramWithSource(s->context, 1, &text, NULL, &status);
+
+	must(status, "clCreateProgramWithSource");
+	MUST(clCompileProgram(program, 1, &s->device, "", 0, NULL, NULL, NULL, NULL));
+	return program;
+}
+
+static void use_program(struct session *s)
+{
+	cl_mem buffer = buffer_of(s, CL_MEM_COPY_HOST_PTR, sizeof(numbers), numbers);
+	cl_kernel kernel = kernel_of(s, "bump");
+
+	SET(kernel, 0, buffer);
+	launch(s, kernel, 0, NULL, NULL);
+	read_back(s, buffer, sizeof(numbers), numbers);
+	print_result(numbers, sizeof(numbers));
+	MUST(clReleaseKernel(kernel));
+	MUST(clReleaseMemObject(buffer));
+	close_device(s);
+}
+
+static void linked(void)
+{
+	struct session s;
+	cl_program parts[2];
+	cl_int status;
+
+	open_device(&s, 0);
+	parts[0] = compiled(&s, "int next(int n) { return 3 * n + 1; }\n");
+	parts[1] = compiled(
+		&s, "int next(int n);\n"
+		    "__kernel void bump(__global int *a) { "
+		    "a[get_global_id(0)] = next(a[get_global_id(0)] + get_global_id(0)); }\n");
+	s.program = clLinkProgram(s.context, 1, &s.device, "", 2, parts, NULL, NULL, &status);
+	must(status, "clLinkProgram");
+	MUST(clReleaseProgram(parts[0]));
+	MUST(clReleaseProgram(parts[1]));
+	use_program(&s);
+}
+
+/* A driver that has no intermediate language refuses it, and the program ends well. */
+static void constants(void)
+{
+	static const char il[] =
+		"__kernel void bump(__global int *a) { a[get_global_id(0)] += C7; }\n";
+	const int value = 41;
+	struct session s;
+	cl_int status;
+
+	open_device(&s, 0);
+	s.program = clCreateProgramWithIL(s.context, il, sizeof(il) - 1, &status);
+	printf("answer il %d\n", status);
+	if (!s.program) {
+		close_device(&s);
+		return;
+	}
+	printf("answer unknown %d\n",
+	       clSetProgramSpecializationConstant(s.program, 8, sizeof(value), &value));
+	MUST(clSetProgramSpecializationConstant(s.program, 7, sizeof(value), &value));
+	MUST(clBuildProgram(s.program, 1, &s.device, "", NULL, NULL));
+	use_program(&s);
+}
+
+/* ---- Parts of a device -------------------------------------------------------------------------
+ */
+
+static void print_device(const char *what, cl_device_id device)
+{
+	cl_uint count = 0;
+
+	MUST(clGetDeviceInfo(device, CL_DEVICE_REFERENCE_COUNT, sizeof(count), &count, NULL));
+	print_references(what, count);
+}
+
+static void on_part(cl_device_id part)
+{
+	struct session s = {.device = part};
+	cl_int status;
+
+	s.context = clCreateContext(NULL, 1, &part, NULL, NULL, &status);
+	must(status, "clCreateContext");
+	s.queue = clCreateCommandQueueWithProperties(s.context, part, NULL, &status);
+	must(status, "clCreateCommandQueueWithProperties");
+	build(&s, source);
+	use_program(&s);
+}
+
+/* Twice, so that the driver may give the same handles again. */
+static void parts(void)
+{
+	const cl_device_partition_property how[] = {CL_DEVICE_PARTITION_EQUALLY, 1, 0};
+	cl_device_id part[64];
+	struct session s;
+	cl_uint count = 0;
+
+	open_device(&s, 0);
+	printf("answer parts %d\n", clCreateSubDevices(s.device, how, 0, NULL, &count));
+	for (int round = 0; count && round < 2; round++) {
+		MUST(clCreateSubDevices(s.device, how, 64, part, NULL));
+		MUST(clRetainDevice(part[0]));
+		print_device("part", part[0]);
+		MUST(clReleaseDevice(part[0]));
+		on_part(part[0]);
+		print_device("part", part[0]);
+		for (cl_uint i = 0; i < count; i++)
+			MUST(clReleaseDevice(part[i]));
+	}
+	MUST(clRetainDevice(s.device));
+	MUST(clReleaseDevice(s.device));
+	print_device("whole", s.device);
+	close_device(&s);
+}
+
 static void *launch_many(void *opaque)
 {
 	const size_t sizes[] = {1, 2, 4, 8, 16, 32, 64, 128};
@@ -310,6 +517,10 @@ int main(int count, char **words)
 		{"release_first", release_first},
 		{"chain", chain},
 		{"callbacks", callbacks},
+		{"callback_arguments", callback_arguments},
+		{"linked", linked},
+		{"constants", constants},
+		{"parts", parts},
 		{"one_kernel", one_kernel},
 		{"forks", forks},
 		{"child_computes", child_computes},

@@ -21,6 +21,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parent / "export")]
 import perfetto  # noqa: E402
 from harness import BUILD, PATIENCE, PYTHON, WHEELTAP, Case, environment, events, has_module, skip  # noqa: E402
+from replaying import code_of  # noqa: E402
 
 PROGRAMS = {Path(path).name.removeprefix("opencl_"): path for path in sys.argv[1:] if "layer_" not in path}
 BELOW = next((str(Path(path).resolve()) for path in sys.argv[1:] if "layer_" in path), "")
@@ -50,7 +51,11 @@ class Recorded:
         self.output = run([WHEELTAP, "record", "--opencl", "-q", *options, "-o", str(folder), "--", *words], status, **variables)
 
     def rows(self, kind: str) -> list[dict[str, Any]]:
-        return [event["fields"] | {"track": event["track"], "seq": event["seq"]} for event in events(self.folder, kind)]
+        return self.rows_of(self.folder, kind)
+
+    @staticmethod
+    def rows_of(folder: Path, kind: str) -> list[dict[str, Any]]:
+        return [event["fields"] | {"track": event["track"], "seq": event["seq"]} for event in events(folder, kind)]
 
     def commands(self) -> list[dict[str, Any]]:
         """Without those by which the host waits, and what is reported besides."""
@@ -278,6 +283,16 @@ class Below(OpenCL):
                 self.assertGreaterEqual(row["queued"], called[row["correlation"]] - slack, (clock, row))
                 self.assertLessEqual(row["ended"], waited + slack, (clock, row))
 
+    def test_constants(self) -> None:
+        """Numbers that are put into a program of an intermediate language: it runs with them, and a replay that would not says so."""
+        alone = run([PROGRAMS["odd"], "constants"], OPENCL_LAYERS=BELOW, BELOW_IL="1")
+        recorded = Recorded(self.folder / "constants", [PROGRAMS["odd"], "constants"], "--replayable", OPENCL_LAYERS=BELOW, BELOW_IL="1")
+        self.compare(recorded, alone)
+        changed = [(row["type"], row["flags"], row["details"]) for row in recorded.rows("device_object") if row["phase"] == "changed"]
+        self.assertEqual(changed, [("program", 7, "29000000")])
+        text = run([WHEELTAP, "replay", "--json", "--yes", code_of(recorded.folder) + ",all", str(recorded.folder)], 3)
+        self.assertIn("specialization constants", text)
+
     def test_submitted_at_once(self) -> None:
         """A driver that submits what has to wait: waiting for the program is no compilation."""
         recorded = self.below("odd", "gated", BELOW_SUBMITS="1")
@@ -312,6 +327,50 @@ class Odd(OpenCL):
 
     def test_callbacks(self) -> None:
         self.whole("callbacks")
+
+    def test_what_callbacks_get(self) -> None:
+        """Event, status and data are the program's own; what a function enqueues comes after what its event stands for."""
+        recorded = self.odd("callback_arguments")
+        self.compare(recorded, recorded.output)
+        rows = recorded.rows("device_op")
+        named = {row["correlation"]: row["name"] for row in rows}
+        called = {row["correlation"] for row in rows if row["name"] == "clSetEventCallback"}
+        edges = [(named[row["from"]], row["to"]) for row in recorded.rows("edge") if row["type"] == "sync" and row["to"] in called]
+        # Of CL_SUBMITTED and CL_RUNNING nothing has ended yet.
+        self.assertEqual(sorted(name for name, _ in edges), ["bump", "clSetUserEventStatus"])
+        first = min(row["correlation"] for row in rows if row["name"] == "bump")
+        waited = next(to for name, to in edges if name == "bump")
+        self.assertTrue(first < waited < max(row["correlation"] for row in rows if row["name"] == "bump"))
+        spans = [row for row in recorded.rows("span_begin") if row["name"] == "OpenCL event callback"]
+        self.assertEqual(len(spans), 4)
+
+    def test_linked(self) -> None:
+        """What was linked of several programs is kept, and can be replayed where it is named."""
+        self.whole("linked")
+        folder = self.folder / "linked2"
+        program = next(row for row in Recorded.rows_of(folder, "device_object")
+                       if row["type"] == "program" and row["phase"] == "created" and row["flags"] == 4)
+        self.assertGreater((folder / "blobs" / program["hash"]).stat().st_size, 0)
+        code = code_of(folder)
+        refused = run([WHEELTAP, "replay", "--json", "--yes", code, str(folder)], 3)
+        self.assertIn("native code", refused)
+        result = json.loads(run([WHEELTAP, "replay", "--json", "--yes", f"{code},{program['hash']}", str(folder)]))
+        self.assertEqual((result["status"], result["findings"]), ("bit_exact", []))
+        self.assertGreater(result["compared"], 0)
+
+    def test_parts_of_a_device(self) -> None:
+        recorded = self.odd("parts")
+        rows = [row for row in recorded.rows("device_object") if row["type"] == "device"]
+        created = [row for row in rows if row["phase"] == "created"]
+        whole = next(row["id"] for row in created if not row["parent"])
+        parts = [row for row in created if row["parent"] == whole]
+        count = len(parts) // 2
+        if not count:
+            self.skipTest("the device cannot be divided")
+        self.assertEqual(len({row["device"] for row in parts}), 2 * count)  # those of the second time are others
+        self.assertEqual({row["id"] for row in rows if row["phase"] == "released"}, {row["id"] for row in parts})
+        used = {row["device"] for row in recorded.commands()}
+        self.assertEqual(used, {parts[0]["device"], parts[count]["device"]})
 
     def test_one_kernel_of_several_threads(self) -> None:
         self.whole("one_kernel")

@@ -12,6 +12,7 @@ PROGRAMS = BUILD / "tests" / "record"
 PUBLISHER = str(PROGRAMS / "record_publisher")
 FAMILY = str(PROGRAMS / "record_family")
 TALKER = str(PROGRAMS / "record_talker")
+NEWER = str(PROGRAMS / "record_newer")
 CLIENT = str(BUILD / "src" / "agents" / "client" / "libwheeltap-client.so")
 CASES = str(BUILD / "tests" / "programs" / "cases")
 CHECK = str(PROGRAMS / "check_sequences")

@@ -338,7 +338,14 @@ class Mismatch(Place):
                  "&& printf '\\1\\0\\0\\0\\1\\0\\0\\0' | dd of=$F/control bs=1 seek=60 conv=notrunc status=none")
         done, _ = self.record("sh", "-c", older)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("uses protocol 1, this recorder another", done.stderr)
+        self.assertRegex(done.stderr, r"of an older wheeltap \(protocol 1\), and this recorder is wheeltap [0-9.]+ \(protocol 2\); build")
+
+    def test_newer_agent(self) -> None:
+        """A program that was built with the agent of a version to come: it runs, and both are named."""
+        done, run = self.record(programs.NEWER, "3", "5")
+        self.assertEqual((done.returncode, done.stdout.splitlines()[-1]), (5, "line 2 of the output"), done.stderr)
+        self.assertRegex(done.stderr, r"of a newer wheeltap \(protocol 9\), and this recorder is wheeltap [0-9.]+ \(protocol 2\); record with")
+        self.assertEqual(marks_in(run), 0)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,8 @@ static const uint32_t op_of[] = {
 
 static struct {
 	uint64_t ops[STANDIN_OPS];
-	uint64_t sum, nodes, spans, launches, ranges, api, externals, dropped, lost, calls;
+	uint64_t sum, nodes, spans, launches, ranges, range_sum, api, externals, dropped, lost,
+		calls;
 } seen;
 
 static void device_op(const struct wt_event *event)
@@ -39,8 +40,15 @@ static void device_op(const struct wt_event *event)
 static void device_call(const struct wt_event *event)
 {
 	const uint64_t type = wt_event_u64(event, WT_DEVICE_CALL_FIELD_TYPE);
+	const struct wt_text name = wt_event_text(event, WT_DEVICE_CALL_FIELD_NAME);
 
-	seen.ranges += type == WT_DEVICE_CALL_TYPE_RANGE;
+	if (type == WT_DEVICE_CALL_TYPE_RANGE) {
+		seen.ranges++;
+		seen.range_sum += standin_mix_range(
+			(uint32_t)wt_event_u64(event, WT_DEVICE_CALL_FIELD_THREAD),
+			wt_event_u64(event, WT_DEVICE_CALL_FIELD_STARTED),
+			wt_event_u64(event, WT_DEVICE_CALL_FIELD_ENDED), name.data, name.bytes);
+	}
 	seen.api += type == WT_DEVICE_CALL_TYPE_RUNTIME;
 }
 
@@ -105,10 +113,11 @@ int main(int argc, char **argv)
 	}
 	while (wt_cursor_next(cursor, &event, &err) > 0)
 		look(&event);
-	printf("dropped %lu\nnodes %lu\nsum %lu\nspans %lu\nlaunches %lu\nranges %lu\napi %lu\n"
-	       "externals %lu\nlost %lu\n",
-	       seen.dropped, seen.nodes, seen.sum, seen.spans, seen.launches, seen.ranges, seen.api,
-	       seen.externals, seen.lost);
+	printf("dropped %lu\nnodes %lu\nsum %lu\nspans %lu\nlaunches %lu\nranges %lu\nrange_sum "
+	       "%lu\n"
+	       "api %lu\nexternals %lu\nlost %lu\n",
+	       seen.dropped, seen.nodes, seen.sum, seen.spans, seen.launches, seen.ranges,
+	       seen.range_sum, seen.api, seen.externals, seen.lost);
 	for (uint32_t i = 0; i < STANDIN_OPS; i++)
 		printf("op%u %lu\n", i, seen.ops[i]);
 	wt_cursor_free(cursor);

@@ -192,7 +192,7 @@ static struct {
 	bool taken, started;
 	uint32_t drop_every;
 	_Atomic uint32_t correlation;
-	_Atomic uint64_t calls, questions, ranges;
+	_Atomic uint64_t calls, questions, ranges, range_sum;
 	_Atomic uint64_t callback_ns; /* spent in them, if they are timed */
 	bool is_timed;
 	_Atomic uint32_t range_id;
@@ -201,7 +201,11 @@ static struct {
 static __thread struct {
 	uint64_t external[EXTERNAL_DEPTH];
 	uint32_t external_depth;
-	uint32_t ranges[EXTERNAL_DEPTH];
+	struct {
+		uint32_t id;
+		uint64_t start;
+		const char *name;
+	} ranges[EXTERNAL_DEPTH];
 	uint32_t range_depth;
 } own;
 
@@ -834,32 +838,43 @@ STANDIN void standin_question(void)
 	leave_call(0, 16, &data, now());
 }
 
-static void submit_marker(uint32_t flags, uint32_t id, const char *name)
+/* When it was. */
+static uint64_t submit_marker(uint32_t flags, uint32_t id, const char *name)
 {
+	const uint64_t time = now();
+
 	submit(0, &(struct marker){.kind = 12,
 				   .flags = flags,
-				   .time = now(),
+				   .time = time,
 				   .id = id,
 				   .object_kind = 2,
 				   .process = (uint32_t)getpid(),
 				   .thread = (uint32_t)syscall(SYS_gettid),
 				   .name = name});
+	return time;
 }
 
 STANDIN void standin_range(const char *name)
 {
-	const uint32_t id = atomic_fetch_add(&standin.range_id, 1) + 1;
+	const uint32_t id = atomic_fetch_add(&standin.range_id, 1) + 1, at = own.range_depth;
 
-	if (own.range_depth < EXTERNAL_DEPTH)
-		own.ranges[own.range_depth++] = id;
-	atomic_fetch_add(&standin.ranges, 1);
-	submit_marker(2, id, name);
+	if (at == EXTERNAL_DEPTH)
+		abort();
+	own.ranges[at].id = id;
+	own.ranges[at].name = name;
+	own.ranges[at].start = submit_marker(2, id, name);
+	own.range_depth++;
 }
 
 STANDIN void standin_range_end(void)
 {
-	if (own.range_depth)
-		submit_marker(4, own.ranges[--own.range_depth], NULL);
+	const uint32_t at = --own.range_depth;
+	const uint64_t end = submit_marker(4, own.ranges[at].id, NULL);
+
+	atomic_fetch_add(&standin.ranges, 1);
+	atomic_fetch_add(&standin.range_sum,
+			 standin_mix_range((uint32_t)syscall(SYS_gettid), own.ranges[at].start, end,
+					   own.ranges[at].name, strlen(own.ranges[at].name)));
 }
 
 STANDIN void standin_unknown(uint32_t device)
@@ -885,10 +900,10 @@ STANDIN void standin_finish(void)
 	}
 	fprintf(file,
 		"made %lu\ndelivered %lu\ndropped %lu\nnodes %lu\nsum %lu\ncalls %lu\n"
-		"ranges %lu\nexternals %lu\napi %lu\nunknown %lu\n",
+		"ranges %lu\nrange_sum %lu\nexternals %lu\napi %lu\nunknown %lu\n",
 		all.made, all.delivered, all.dropped, all.nodes, all.sum,
-		atomic_load(&standin.calls), atomic_load(&standin.ranges), all.externals,
-		all.api_records, all.unknown);
+		atomic_load(&standin.calls), atomic_load(&standin.ranges),
+		atomic_load(&standin.range_sum), all.externals, all.api_records, all.unknown);
 	for (uint32_t i = 0; i < STANDIN_OPS; i++)
 		fprintf(file, "op%u %lu\n", i, all.ops[i]);
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);

@@ -12,7 +12,7 @@ enum { THREADS = 4, GRAPH_NODES = 16 };
 
 static uint32_t rounds;
 
-/* 32 records a round without those of calls: 11 of single operations, a graph, ranges, a word. */
+/* 34 records a round without those of calls: 11 of single operations, a graph, ranges, a word. */
 static void *work(void *cookie)
 {
 	const uint32_t number = (uint32_t)(uintptr_t)cookie, device = number % 2;
@@ -24,7 +24,9 @@ static void *work(void *cookie)
 		for (int op = STANDIN_KERNEL; op < STANDIN_OPS; op++)
 			standin_run(op, device, stream,
 				    i % 3 ? "matmul" : "void add<float, 4>(float*)");
+		standin_range(i % 2 ? "forward" : "evaluate, \"quoted\"");
 		standin_run(STANDIN_KERNEL, device, stream, "softmax");
+		standin_range_end();
 		standin_graph(device, stream, 3, GRAPH_NODES);
 		standin_question();
 		standin_range_end();

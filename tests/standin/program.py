@@ -5,6 +5,8 @@ import threading
 
 import gadget
 
+import wheeltap
+
 print("start", gadget.start())
 
 
@@ -15,6 +17,9 @@ def steps(device: int) -> None:
         print("layer", upload, flush=True)
         print("layer", multiply, flush=True)
         print("replay", gadget.replay(device), flush=True)
+        with wheeltap.range("outer"):
+            with wheeltap.range("in_range"):  # not by a function that is recorded
+                print("in_range", gadget.raw(gadget.KERNEL, device, 7, b"multiply"), flush=True)
 
 
 other = threading.Thread(target=steps, args=(1,))

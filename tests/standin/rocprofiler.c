@@ -11,11 +11,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #include "standin.h"
 
-enum { ROUNDS = 500, BATCH = 256, NODES = 4, DROP_AT = 3, DROPPED = 17 };
+enum { ROUNDS = 500, BATCH = 256, NODES = 4, DROP_AT = 3, DROPPED = 17, ODD_EVERY = 50 };
+enum { KIND_HIP = 5, KIND_MARKER = 7, KIND_COPY = 10, KIND_KERNEL = 11, KIND_FUTURE = 77 };
 
 struct id {
 	uint64_t handle;
@@ -36,6 +38,11 @@ struct copy {
 	uint64_t size;
 	uint32_t kind, operation;
 	uint64_t correlation, external, thread, start, end, to, from, bytes;
+};
+struct marker { /* of roctx: the text comes first in what arguments may be */
+	uint64_t size;
+	const char *message;
+	uint64_t rest[2];
 };
 struct symbol {
 	uint64_t size, kernel_id, code_object;
@@ -73,7 +80,7 @@ static struct {
 		struct copy copy;
 	} records[BATCH];
 	size_t count;
-	uint64_t kernels, copies, nodes, sum, dropped, called;
+	uint64_t kernels, copies, nodes, sum, dropped, called, unknown, ranges, marks;
 } standin;
 
 /* ---- The library ------------------------------------------------------------------------------
@@ -131,8 +138,11 @@ int rocprofiler_query_callback_tracing_kind_operation_name(int kind, uint32_t op
 							   const char **name, uint64_t *bytes)
 {
 	static const char *const names[] = {"hipLaunchKernel", "hipMemcpyAsync", "hipGraphLaunch"};
+	static const char *const markers[] = {"roctxMarkA", "roctxRangePushA", "roctxRangePop"};
 
-	*name = operation < 3 ? names[operation] : "hipOther";
+	*name = operation >= 3        ? "other"
+		: kind == KIND_MARKER ? markers[operation]
+				      : names[operation];
 	*bytes = strlen(*name);
 	return 0;
 }
@@ -217,12 +227,40 @@ static void *next_record(uint32_t kind)
 	return &standin.records[at];
 }
 
+/* A record that ends before what its kind has: behind it there is no memory. */
+static void short_record(uint32_t kind)
+{
+	const size_t page = 4096, bytes = 24;
+	uint8_t *pages =
+		mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t *record = (uint64_t *)(pages + page - bytes);
+
+	if (pages == MAP_FAILED || mprotect(pages + page, page, PROT_NONE))
+		abort();
+	next_record(kind);
+	record[0] = bytes;
+	standin.headers[standin.count - 1].payload = record;
+	standin.unknown++;
+}
+
+static void run_odd(void)
+{
+	short_record(KIND_KERNEL);
+	short_record(KIND_COPY);
+	short_record(KIND_FUTURE);
+	next_record(KIND_KERNEL);
+	standin.headers[standin.count - 1].payload = NULL;
+	next_record(KIND_KERNEL);
+	standin.headers[standin.count - 1].category = 3; /* counters */
+	standin.unknown += 2;
+}
+
 static void run_kernel(uint32_t device)
 {
-	struct kernel *kernel = next_record(11);
+	struct kernel *kernel = next_record(KIND_KERNEL);
 
 	*kernel = (struct kernel){.size = sizeof(*kernel),
-				  .kind = 11,
+				  .kind = KIND_KERNEL,
 				  .operation = 1,
 				  .correlation = standin.correlation,
 				  .agent = 0xa000 + device,
@@ -230,7 +268,7 @@ static void run_kernel(uint32_t device)
 				  .kernel_id = 5,
 				  .dispatch = ++standin.dispatch,
 				  .block = {64, 1, 1},
-				  .grid = {1024, 1, 1}};
+				  .grid = {1000, 1, 1}};
 	rocprofiler_get_timestamp(&kernel->start);
 	kernel->end = kernel->start + 100;
 	standin.kernels++;
@@ -240,10 +278,10 @@ static void run_kernel(uint32_t device)
 
 static void run_copy(uint32_t device)
 {
-	struct copy *copy = next_record(10);
+	struct copy *copy = next_record(KIND_COPY);
 
 	*copy = (struct copy){.size = sizeof(*copy),
-			      .kind = 10,
+			      .kind = KIND_COPY,
 			      .operation = 2,
 			      .correlation = standin.correlation,
 			      .to = 0xa000 + device,
@@ -260,14 +298,39 @@ static void call(uint32_t operation, uint32_t device)
 {
 	standin.correlation++;
 	standin.called++;
-	call_back(5, operation, 1, NULL);
+	call_back(KIND_HIP, operation, 1, NULL);
 	if (operation == 0)
 		run_kernel(device);
 	else if (operation == 1)
 		run_copy(device);
 	for (uint32_t i = 0; operation == 2 && i < NODES; i++, standin.nodes++)
 		run_kernel(device);
-	call_back(5, operation, 2, NULL);
+	call_back(KIND_HIP, operation, 2, NULL);
+}
+
+static void roctx(uint32_t operation, const char *message)
+{
+	struct marker marker = {.size = sizeof(marker), .message = message};
+
+	call_back(KIND_MARKER, operation, 1, &marker);
+	call_back(KIND_MARKER, operation, 2, &marker);
+}
+
+/* Ranges in a range, with calls in them, and an end too many. */
+static void run_range(uint32_t round)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "step %u", round);
+	roctx(1, name);
+	roctx(1, "inner");
+	call(0, 0);
+	roctx(2, NULL);
+	roctx(0, "halfway");
+	roctx(2, NULL);
+	roctx(2, NULL);
+	standin.ranges += 2;
+	standin.marks++;
 }
 
 static struct tool *load(void)
@@ -301,6 +364,10 @@ int main(int argc, char **argv)
 		call(0, i == 0 ? 0 : i % 2);
 		call(1, i % 2);
 		call(2, i % 2);
+		if (i % ODD_EVERY == 0) {
+			run_odd();
+			run_range(i);
+		}
 	}
 	if (tool)
 		tool->finalize(tool->data);
@@ -308,5 +375,7 @@ int main(int argc, char **argv)
 	       "0\n",
 	       standin.kernels, standin.copies, standin.nodes, standin.sum, standin.dropped,
 	       standin.called, standin.called);
+	printf("made unknown %lu\nmade ranges %lu\nmade marks %lu\n", standin.unknown,
+	       standin.ranges, standin.marks);
 	return 0;
 }

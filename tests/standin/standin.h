@@ -13,6 +13,7 @@
 #ifndef WTI_TESTS_STANDIN_H
 #define WTI_TESTS_STANDIN_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define STANDIN __attribute__((visibility("default")))
@@ -55,6 +56,17 @@ static inline uint64_t standin_mix(uint32_t op, uint32_t correlation, uint32_t d
 	sum = (sum ^ started) * 0x9e3779b97f4a7c15u;
 	sum = (sum ^ sum >> 29 ^ ended) * 0xbf58476d1ce4e5b9u;
 	return (sum ^ sum >> 32 ^ bytes) * 0x94d049bb133111ebu;
+}
+
+/* The same of a range: its thread, its two times and its name. */
+static inline uint64_t standin_mix_range(uint32_t thread, uint64_t started, uint64_t ended,
+					 const char *name, size_t bytes)
+{
+	uint64_t hash = 1469598103934665603u;
+
+	for (size_t i = 0; i < bytes; i++)
+		hash = (hash ^ (uint8_t)name[i]) * 1099511628211u;
+	return standin_mix(STANDIN_OPS, thread, 0, started, ended, hash);
 }
 
 #endif

@@ -18,6 +18,7 @@ WHEELTAP, HERE = BUILD / "wheeltap", Path(__file__).resolve().parent
 STANDIN = BUILD / "tests/standin"
 LIBRARY = STANDIN / "libcupti.so.12"
 EVENT = 1 << 63  # an end of an edge that is an event
+RUNTIME = 1  # a flag of spans
 tap = Tap()
 
 
@@ -85,6 +86,15 @@ def tally(folder: Path) -> None:
     tap.equal("tally: records of unknown kinds are counted", counted.get("cupti.unknown"), made["unknown"], counted)
 
 
+def ranges(folder: Path) -> None:
+    """Ranges of NVTX, two in each other on four threads: name, thread and both times of each."""
+    run, _, _ = record(folder, "ranges", [STANDIN / "standin_driver", 400])
+    made, seen = accounts(folder, run)
+    tap.equal("ranges: two a round on four threads", made["ranges"], 4 * 2 * 400)
+    for key in ("ranges", "range_sum"):
+        tap.equal(f"ranges: {key} as the stand-in made it", seen[key], made[key], made, seen)
+
+
 def taken(folder: Path) -> None:
     """Another subscriber: activity records alone."""
     run, said, _ = record(folder, "taken", [STANDIN / "standin_driver", 200], STANDIN_TAKEN="1")
@@ -112,14 +122,16 @@ def printed(output: str) -> dict[int, str]:
 
 
 def nested(run: Path) -> dict[int, list[str]]:
-    """The calls of Python around each launch, the outermost first."""
+    """The calls and ranges of Python around each launch, the outermost first."""
     stacks: dict[object, list[str]] = {}
     found: dict[int, list[str]] = {}
     for event in events(run):
         stack = stacks.setdefault(event["place"], [])
         if event["kind"] == "call_begin":
             stack.append(str(event["callee"]))
-        elif event["kind"] == "call_end" and stack:
+        elif event["kind"] == "span_begin" and not int(str(event["flags"])) & RUNTIME:
+            stack.append(str(event["name"]))
+        elif stack and (event["kind"] == "call_end" or event["kind"] == "span_end" and event["name"] == stack[-1]):
             stack.pop()
         elif event["kind"] == "edge" and event["type"] == "launch" and event["from"] == event["to"]:
             found[int(str(event["to"]))] = [*stack]
@@ -127,11 +139,13 @@ def nested(run: Path) -> dict[int, list[str]]:
 
 
 def external(run: Path) -> dict[int, str]:
-    """The call of Python that each operation names by an external id."""
+    """The call or range of Python that each operation names by an external id."""
     begun, found = {}, {}
     for event in events(run):
         if event["kind"] == "call_begin":
             begun[int(str(event["track"])), int(str(event["seq"]))] = str(event["callee"])
+        elif event["kind"] == "span_begin":
+            begun[int(str(event["track"])), int(str(event["seq"]))] = str(event["name"])
         elif event["kind"] == "edge" and event["type"] == "launch" and int(str(event["from"])) & EVENT:
             place = int(str(event["from"])) & ~EVENT
             found[int(str(event["to"]))] = begun.get((place >> 32, place & 0xffffffff), "nothing")
@@ -142,10 +156,11 @@ def python(folder: Path) -> None:
     options = ["--modules", "gadget", "--detail", "full"]
     run, _, output = record(folder, "python", [PYTHON, HERE / "program.py"], *options)
     expected = printed(output)
-    tap.equal("python: two threads, four launches a step", len(expected), 40, output)
+    tap.equal("python: two threads, five launches a step", len(expected), 50, output)
     calls = nested(run)
     wrong = {key: (calls.get(key), name) for key, name in expected.items() if not any(name in call for call in calls.get(key, []))}
     tap.equal("python: each launch is within the call that made it", wrong, {}, list(calls.items())[:5])
+    tap.equal("python: ranges nest", {tuple(calls.get(key, [])[-2:]) for key, name in expected.items() if name == "in_range"}, {("outer", "in_range")})
     run, _, output = record(folder, "python_taken", [PYTHON, HERE / "program.py"], *options, STANDIN_TAKEN="1")
     names, expected = external(run), printed(output)
     inner = {key: name for key, name in expected.items() if name != "layer"}
@@ -154,6 +169,6 @@ def python(folder: Path) -> None:
 
 
 with Scratch() as scratch:
-    for case in (million, tally, taken, broken, python):
+    for case in (million, tally, ranges, taken, broken, python):
         tap.case(case.__name__, case, scratch)
 sys.exit(tap.finish())

@@ -228,12 +228,15 @@ static void overhead(struct wti_cuda_report *report, const struct wti_cuda_recor
 	call(report, &of, WT_DEVICE_CALL_TYPE_OVERHEAD, words_name(report, record));
 }
 
-static struct wti_cuda_range *range_place(struct wti_cuda_report *report, uint32_t id)
+/* The place that has this id, 0: a free one. Places become free in any order, so all are looked at.
+ */
+static struct wti_cuda_range *range_place(struct wti_cuda_report *report, uint32_t near,
+					  uint32_t id)
 {
 	for (uint32_t i = 0; i < 16; i++) {
-		struct wti_cuda_range *range = &report->ranges[(id + i) % WTI_CUDA_RANGES_MAX];
+		struct wti_cuda_range *range = &report->ranges[(near + i) % WTI_CUDA_RANGES_MAX];
 
-		if (!range->id || range->id == id)
+		if (range->id == id)
 			return range;
 	}
 	return NULL;
@@ -258,12 +261,14 @@ static void marker(struct wti_cuda_report *report, const struct wti_cuda_record 
 		     text_name(report, text, strlen(text)));
 		return;
 	}
-	open = record->object ? range_place(report, record->object) : NULL;
+	open = record->object ? range_place(report, record->object,
+					    record->what & MARKER_BEGIN ? 0 : record->object)
+			      : NULL;
 	if (record->what & MARKER_BEGIN && open) {
 		*open = (struct wti_cuda_range){record->object, record->thread, record->start,
 						wti_name_find(text, strlen(text))};
 		report->tally.joined++;
-	} else if (open && open->id) {
+	} else if (open) {
 		range(report, open, record->start);
 		open->id = 0;
 	} else {

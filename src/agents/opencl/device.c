@@ -237,6 +237,72 @@ uint32_t wti_cl_device_clock(cl_context context, cl_device_id device)
 	return clock;
 }
 
+/* ---- Parts of devices --------------------------------------------------------------------------
+ */
+
+/* What had this handle before is over: the driver has given it to another part. */
+static void part_add(cl_device_id device)
+{
+	wti_cl_lock(WTI_CL_LOCK_DEVICES);
+	for (uint32_t i = 0; i < devices.count; i++)
+		if (devices.all[i].device.handle == device)
+			devices.all[i].device.handle = NULL;
+	index_of(device);
+	wti_cl_unlock(WTI_CL_LOCK_DEVICES);
+}
+
+static cl_int CL_API_CALL layer_clCreateSubDevices(cl_device_id device,
+						   const cl_device_partition_property *how,
+						   cl_uint room, cl_device_id *out,
+						   cl_uint *ret_count)
+{
+	cl_uint count = 0;
+	cl_int status = wti_cl.real.clCreateSubDevices(device, how, room, out, &count);
+
+	if (status != CL_SUCCESS)
+		return status;
+	if (ret_count)
+		*ret_count = count;
+	wti_cl_device_number(device);
+	for (cl_uint i = 0; out && i < count && i < room; i++)
+		part_add(out[i]);
+	return status;
+}
+
+/* Devices that are no parts are there as long as the driver is, whoever lets go of them. */
+static bool is_part(cl_device_id device)
+{
+	struct wti_cl_object *object = wti_cl_object_get(device);
+	const bool is = object && object->parent;
+
+	wti_cl_object_put(object);
+	return is;
+}
+
+static cl_int CL_API_CALL layer_clRetainDevice(cl_device_id device)
+{
+	if (is_part(device))
+		wti_cl_object_retain(device);
+	return wti_cl.real.clRetainDevice(device);
+}
+
+static cl_int CL_API_CALL layer_clReleaseDevice(cl_device_id device)
+{
+	if (is_part(device))
+		wti_cl_object_release(device);
+	return wti_cl.real.clReleaseDevice(device);
+}
+
+void wti_cl_take_devices(cl_icd_dispatch *ours)
+{
+	WTI_CL_TAKE(ours, clCreateSubDevices);
+	WTI_CL_TAKE(ours, clRetainDevice);
+	WTI_CL_TAKE(ours, clReleaseDevice);
+}
+
+/* ---- Clocks that drift -------------------------------------------------------------------------
+ */
+
 void wti_cl_device_pair(const struct wti_cl_queue *queue)
 {
 	uint64_t now = now_ns();

@@ -64,6 +64,8 @@ static void take_all(cl_icd_dispatch *ours)
 	wti_cl_take_svm(ours);
 	wti_cl_take_order(ours);
 	wti_cl_take_events(ours);
+	wti_cl_take_callbacks(ours);
+	wti_cl_take_devices(ours);
 	wti_cl_take_extensions(ours);
 }
 

@@ -340,6 +340,8 @@ void wti_cl_take_queues(cl_icd_dispatch *ours);
 void wti_cl_take_order(cl_icd_dispatch *ours);
 void wti_cl_take_events(cl_icd_dispatch *ours);
 void wti_cl_take_contexts(cl_icd_dispatch *ours);
+void wti_cl_take_devices(cl_icd_dispatch *ours);
+void wti_cl_take_callbacks(cl_icd_dispatch *ours);
 void wti_cl_take_extensions(cl_icd_dispatch *ours);
 
 /* What the driver does not have we do not have either. */

@@ -11,7 +11,7 @@
 
 #include "common/text.h"
 
-enum { SOURCE_BYTES_MAX = 64 << 20 };
+enum { SOURCE_BYTES_MAX = 64 << 20, BINARY_BYTES_MAX = 256 << 20, DEVICES_MAX = 64 };
 
 /* What a program was made of: `flags` of its object. */
 enum made_of { MADE_OF_SOURCE, MADE_OF_BINARY, MADE_OF_IL, MADE_OF_BUILT_IN, MADE_OF_PROGRAMS };
@@ -197,6 +197,41 @@ static cl_int CL_API_CALL layer_clCompileProgram(cl_program program, cl_uint cou
 	return status;
 }
 
+/*
+ * What came of it, for the first of its devices; NULL: not to be had, as of a link that goes on in
+ * the background. Asking may make the driver compile more, so it is done for a replay only.
+ */
+static unsigned char *binary_of(cl_program program, size_t *ret_bytes)
+{
+	size_t sizes[DEVICES_MAX] = {0}, got = 0;
+	unsigned char *binaries[DEVICES_MAX] = {NULL}, *binary;
+
+	*ret_bytes = 0;
+	if (!wti_cl.replayable ||
+	    wti_cl.real.clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof(sizes), sizes,
+					 &got) != CL_SUCCESS ||
+	    got < sizeof(*sizes) || !sizes[0] || sizes[0] > BINARY_BYTES_MAX)
+		return NULL;
+	binary = malloc(sizes[0]);
+	binaries[0] = binary; /* others are not wanted: the driver passes over NULL */
+	if (!binary || wti_cl.real.clGetProgramInfo(program, CL_PROGRAM_BINARIES, got, binaries,
+						    NULL) != CL_SUCCESS) {
+		free(binary);
+		return NULL;
+	}
+	*ret_bytes = sizes[0];
+	return binary;
+}
+
+static void linked_add(cl_program handle, cl_context context)
+{
+	size_t bytes;
+	unsigned char *binary = binary_of(handle, &bytes);
+
+	program_add(handle, context, MADE_OF_PROGRAMS, binary, bytes, NULL);
+	free(binary);
+}
+
 static cl_program CL_API_CALL layer_clLinkProgram(cl_context context, cl_uint count,
 						  const cl_device_id *devices, const char *options,
 						  cl_uint input_count, const cl_program *inputs,
@@ -215,11 +250,28 @@ static cl_program CL_API_CALL layer_clLinkProgram(cl_context context, cl_uint co
 	if (!here.ring)
 		return handle;
 	if (handle) {
-		program_add(handle, context, MADE_OF_PROGRAMS, NULL, 0, NULL);
+		linked_add(handle, context);
 		emit_built(handle, options, CL_SUCCESS, begin_ns);
 	}
 	wti_cl_span_end(here, name);
 	return handle;
+}
+
+/* A number that is put into the program when it is built: `flags` is which, `details` its bytes. */
+static cl_int CL_API_CALL layer_clSetProgramSpecializationConstant(cl_program program, cl_uint id,
+								   size_t bytes, const void *value)
+{
+	cl_int status = wti_cl.real.clSetProgramSpecializationConstant(program, id, bytes, value);
+	struct wti_cl_object *object = status == CL_SUCCESS ? wti_cl_object_get(program) : NULL;
+
+	if (object)
+		wti_cl_object_emit(object, WT_DEVICE_OBJECT_PHASE_CHANGED,
+				   &(struct wti_cl_new){.flags = id,
+							.details = value,
+							.details_bytes = (uint32_t)bytes},
+				   0);
+	wti_cl_object_put(object);
+	return status;
 }
 
 void wti_cl_take_programs(cl_icd_dispatch *ours)
@@ -231,4 +283,5 @@ void wti_cl_take_programs(cl_icd_dispatch *ours)
 	WTI_CL_TAKE(ours, clBuildProgram);
 	WTI_CL_TAKE(ours, clCompileProgram);
 	WTI_CL_TAKE(ours, clLinkProgram);
+	WTI_CL_TAKE(ours, clSetProgramSpecializationConstant);
 }

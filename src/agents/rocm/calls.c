@@ -9,8 +9,8 @@
 
 struct known_call {
 	struct wt_name *_Atomic name;
-	bool launches;
-	bool is_graph;
+	_Atomic bool launches; /* set before the name, by whoever comes first: all set the same */
+	_Atomic bool is_graph;
 };
 
 static struct known_call known[WTI_ROCM_OPERATIONS_MAX];
@@ -63,9 +63,13 @@ static void called(uint32_t operation, uint32_t phase, uint64_t correlation)
 /* ---- Kernels ----------------------------------------------------------------------------------
  */
 
+/* Ids count up, so a place is free nearly always; once all are taken, searching must not take long.
+ */
+enum { PROBES_MAX = 64 };
+
 static struct wti_rocm_named *kernel_place(uint64_t kernel)
 {
-	for (uint64_t i = 0; i < WTI_ROCM_KERNELS_MAX; i++) {
+	for (uint64_t i = 0; i < PROBES_MAX; i++) {
 		struct wti_rocm_named *place =
 			&wti_rocm.kernels[(kernel + i) % WTI_ROCM_KERNELS_MAX];
 		uint64_t id = atomic_load(&place->id);
@@ -117,6 +121,8 @@ static void dispatch(uint32_t kind, uint32_t operation, uint32_t phase, uint64_t
 		return;
 	if (kind == WTI_ROCM_CALL_HIP)
 		called(operation, phase, correlation);
+	else if (kind == WTI_ROCM_CALL_MARKER)
+		wti_rocm_marker(operation, phase, payload);
 	else if (kind == WTI_ROCM_CODE_OBJECT && operation == WTI_ROCM_KERNEL_SYMBOL &&
 		 phase == WTI_ROCM_ENTER)
 		loaded(payload);

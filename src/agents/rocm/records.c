@@ -18,15 +18,18 @@
 static void look_at_clock(struct wti_here here)
 {
 	const uint64_t before_ns = wti_clock_monotonic_ns();
-	uint64_t ns, after_ns;
+	uint64_t ns, half_ns;
 
 	if (wti_rocm.sdk.get_timestamp(&ns))
 		return;
-	after_ns = wti_clock_monotonic_ns();
-	wti_emit_clock(here, &(struct wti_record_clock){
-				     .domain = CLOCK_DOMAIN,
-				     .error = (uint32_t)((after_ns - before_ns) / 2 + 1),
-				     .value = ns});
+	/* The moment of the event is that after both; the time was read in the middle, or half as
+	 * much before or after it. */
+	half_ns = (wti_clock_monotonic_ns() - before_ns) / 2;
+	wti_emit_clock(here, &(struct wti_record_clock){.domain = CLOCK_DOMAIN,
+							.error = half_ns < UINT32_MAX
+									 ? (uint32_t)half_ns + 1
+									 : UINT32_MAX,
+							.value = ns + half_ns});
 }
 
 /* Handles of agents are no numbers: devices count in the order of their first operation. */
@@ -74,17 +77,27 @@ static uint64_t node_correlation(struct wti_here here, const struct wti_rocm_ker
 	return own;
 }
 
+/* The library has work-items where a trace has groups; the last group may be a part of one. */
+static uint32_t groups(const struct wti_rocm_kernel *ran, size_t dimension)
+{
+	const uint32_t items = ran->grid[dimension], block = ran->block[dimension];
+
+	return block ? items / block + (items % block != 0) : items;
+}
+
 static bool kernel(struct wti_here here, const struct wti_rocm_kernel *ran)
 {
-	const uint32_t device = device_of(ran->agent), *grid = ran->grid, *block = ran->block;
+	const uint32_t *block = ran->block;
 	struct wt_name *name;
 	char geometry[96];
+	uint32_t device;
 
 	if (ran->bytes < offsetof(struct wti_rocm_kernel, grid) + sizeof(ran->grid))
 		return false;
+	device = device_of(ran->agent);
 	name = wti_rocm_kernel_name(ran->kernel);
-	snprintf(geometry, sizeof(geometry), "%ux%ux%u/%ux%ux%u", grid[0], grid[1], grid[2],
-		 block[0], block[1], block[2]);
+	snprintf(geometry, sizeof(geometry), "%ux%ux%u/%ux%ux%u", groups(ran, 0), groups(ran, 1),
+		 groups(ran, 2), block[0], block[1], block[2]);
 	wti_emit_device_op(here,
 			   &(struct wti_record_device_op){
 				   .op = WT_OP_KERNEL,
@@ -101,16 +114,18 @@ static bool kernel(struct wti_here here, const struct wti_rocm_kernel *ran)
 	return true;
 }
 
+enum { TO_HOST = 3 }; /* an operation of copies, as in the names below */
+
 /* A copy from or to the host belongs to the device; the library has no queue for it. */
 static bool copy(struct wti_here here, const struct wti_rocm_copy *ran)
 {
 	static const char *const names[] = {"Memcpy", "Memcpy HtoH", "Memcpy HtoD", "Memcpy DtoH",
 					    "Memcpy DtoD"};
-	const bool to_host = ran->operation == 3;
-	const uint32_t device = device_of(to_host ? ran->from_agent : ran->to_agent);
+	uint32_t device;
 
 	if (ran->bytes_of_record < offsetof(struct wti_rocm_copy, bytes))
 		return false;
+	device = device_of(ran->operation == TO_HOST ? ran->from_agent : ran->to_agent);
 	wti_emit_device_op(
 		here,
 		&(struct wti_record_device_op){
@@ -135,6 +150,20 @@ static bool report(struct wti_here here, const struct wti_rocm_header *header)
 	return header->kind == WTI_ROCM_COPY && copy(here, header->payload);
 }
 
+/* What could not be emitted when it was known is made up for by whoever can emit next. */
+static void report_dropped(struct wti_here here, uint64_t count)
+{
+	wti_rocm.dropped += count;
+	wti_rocm.unreported += count;
+	if (!here.ring || !wti_rocm.unreported)
+		return;
+	wti_emit_lost(here,
+		      &(struct wti_record_lost){.reason = WT_LOST_DEVICE,
+						.of = WT_KIND_DEVICE_OP,
+						.count = atomic_exchange(&wti_rocm.unreported, 0)});
+}
+
+/* Without a ring all that came is lost. */
 void wti_rocm_records(struct wti_rocm_id context, struct wti_rocm_id buffer,
 		      struct wti_rocm_header **headers, size_t count, void *cookie,
 		      uint64_t dropped)
@@ -144,20 +173,15 @@ void wti_rocm_records(struct wti_rocm_id context, struct wti_rocm_id buffer,
 	if (!atomic_load(&wti_rocm.is_on))
 		return;
 	here = wti_rocm.agent->here();
-	if (!here.ring)
-		return;
-	look_at_clock(here);
-	for (size_t i = 0; i < count; i++) {
+	if (here.ring)
+		look_at_clock(here);
+	for (size_t i = 0; here.ring && i < count; i++) {
 		const bool known = report(here, headers[i]);
 
 		wti_rocm.emitted += known;
 		wti_rocm.unknown += !known;
 	}
-	wti_rocm.dropped += dropped;
-	if (dropped)
-		wti_emit_lost(here, &(struct wti_record_lost){.reason = WT_LOST_DEVICE,
-							      .of = WT_KIND_DEVICE_OP,
-							      .count = dropped});
+	report_dropped(here, here.ring ? dropped : dropped + count);
 }
 
 static void count(struct wti_here here, const char *name, uint64_t value)
@@ -174,6 +198,7 @@ void wti_rocm_records_end(void)
 	if (!here.ring)
 		return;
 	look_at_clock(here);
+	report_dropped(here, 0);
 	count(here, "rocprofiler.emitted", wti_rocm.emitted);
 	count(here, "rocprofiler.unknown", wti_rocm.unknown);
 	count(here, "rocprofiler.dropped", wti_rocm.dropped);

@@ -87,6 +87,8 @@ static int configure(void)
 		r = trace_calls(WTI_ROCM_CODE_OBJECT);
 	if (!r)
 		r = trace_calls(WTI_ROCM_CALL_HIP);
+	if (!r) /* without roctx there are no ranges, and all else */
+		trace_calls(WTI_ROCM_CALL_MARKER);
 	if (!r)
 		r = sdk->trace_buffer(wti_rocm.context, WTI_ROCM_KERNEL, NULL, 0, wti_rocm.buffer);
 	if (!r)
@@ -138,7 +140,7 @@ struct wti_rocm_tool *rocprofiler_configure(uint32_t version, const char *runtim
 		client->name = "wheeltap";
 	wti_rocm.version = version;
 	if (!find_functions()) {
-		say("rocprofiler-sdk lacks a function that is needed; version 0.5 or later is");
+		say("a function of rocprofiler-sdk is missing; version 0.5 or later has it");
 		return NULL;
 	}
 	pthread_atfork(NULL, NULL, in_child);

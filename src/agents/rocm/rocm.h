@@ -15,7 +15,7 @@
 
 enum {
 	WTI_ROCM_AGENTS_MAX = 64,
-	WTI_ROCM_KERNELS_MAX = 1 << 15,
+	WTI_ROCM_KERNELS_MAX = 1 << 18, /* PyTorch alone has tens of thousands */
 	WTI_ROCM_GRAPHS_MAX = 4096,
 	WTI_ROCM_OPERATIONS_MAX = 1024,
 };
@@ -36,7 +36,8 @@ struct wti_rocm {
 	uint32_t agent_count;
 	struct wti_rocm_named kernels[WTI_ROCM_KERNELS_MAX];
 	_Atomic uint64_t graphs[WTI_ROCM_GRAPHS_MAX]; /* correlations of calls that launch graphs */
-	uint64_t emitted, unknown, dropped;
+	_Atomic uint64_t emitted, unknown, dropped;
+	_Atomic uint64_t unreported; /* that were dropped, and of which no event says so yet */
 };
 
 #pragma GCC visibility push(hidden)
@@ -51,6 +52,11 @@ void wti_rocm_called1(struct wti_rocm_call1 call, uint64_t *user, void *cookie);
 /* The name of a kernel, or NULL. */
 struct wt_name *wti_rocm_kernel_name(uint64_t kernel);
 bool wti_rocm_is_graph(uint64_t correlation);
+
+/* ---- ranges.c ---------------------------------------------------------------------------------
+ */
+
+void wti_rocm_marker(uint32_t operation, uint32_t phase, const struct wti_rocm_marker *marker);
 
 /* ---- records.c --------------------------------------------------------------------------------
  */

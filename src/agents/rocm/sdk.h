@@ -17,9 +17,11 @@ enum {
 	WTI_ROCM_KERNEL = 11,
 	/* Kinds of callbacks. */
 	WTI_ROCM_CALL_HIP = 5,
+	WTI_ROCM_CALL_MARKER = 7, /* of roctx */
 	WTI_ROCM_CODE_OBJECT = 10,
 	WTI_ROCM_KERNEL_SYMBOL = 2, /* operation of a code object */
 	WTI_ROCM_ENTER = 1,
+	WTI_ROCM_EXIT = 2,
 	WTI_ROCM_POLICY_LOSSLESS = 2,
 	/* 10000 * major + 100 * minor: from here on a call knows the call that made it. */
 	WTI_ROCM_VERSION_ANCESTOR = 10000,
@@ -53,7 +55,7 @@ struct wti_rocm_kernel {
 	uint32_t private_bytes;
 	uint32_t group_bytes;
 	uint32_t block[3];
-	uint32_t grid[3];
+	uint32_t grid[3]; /* of work-items, not of groups */
 };
 
 struct wti_rocm_copy {
@@ -75,6 +77,12 @@ struct wti_rocm_symbol {
 	uint64_t kernel;
 	uint64_t code_object;
 	const char *name;
+};
+
+/* Arguments of roctx: those that have a text have it first. */
+struct wti_rocm_marker {
+	uint64_t bytes;
+	const char *message;
 };
 
 /* A call, of version 0 and of version 1. They come by value. */

@@ -37,6 +37,13 @@ void wti_probe_agents(wti_interpreter_fn *found, void *cookie);
  */
 void wti_probe_opencl(struct wti_probed *ret, const char *loader);
 
+/* What system calls are recorded with: each is tried, and what refuses it is named. */
+void wti_probe_perf(struct wti_probed *ret);
+void wti_probe_ptrace(struct wti_probed *ret);
+void wti_probe_bpf(struct wti_probed *ret);
+/* Which of them `record --syscalls` uses. */
+void wti_probe_syscalls(struct wti_probed *ret);
+
 /* For probes: state and detail at once. */
 void wti_probed_say(struct wti_probed *ret, enum wti_probe_state state, const char *cure,
 		    const char *format, ...) __attribute__((format(printf, 4, 5)));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Permissions and libraries: what is there to be used. Nothing is loaded or run. */
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "place.h"
 #include "probe.h"
 #include "cli/front.h"
 #include "cli/record/gpu.h"
@@ -16,6 +18,7 @@
 
 #define SPACE_MIN (2ull << 30)
 #define FILES_MIN 1024u
+#define SHARED_MIN (256ull << 20)
 
 /* ---- Permissions ------------------------------------------------------------------------------
  */
@@ -31,8 +34,13 @@ static void look_home(struct wti_probed *ret)
 	else if (!exists && getenv("WHEELTAP_HOME"))
 		wti_probed_say(ret, WTI_PROBE_LIMITED, NULL, "'%.200s' will be created", home);
 	else
-		wti_probed_say(ret, WTI_PROBE_MISSING, "set WHEELTAP_HOME to a folder that you own",
-			       "cannot write to '%.200s'", asked);
+		wti_probed_say(ret, WTI_PROBE_MISSING,
+			       wti_place_is_container()
+				       ? "docker run -v $PWD/runs:/runs -e WHEELTAP_HOME=/runs "
+					 "..., or record -o DIR"
+				       : "set WHEELTAP_HOME to a folder that you own, or record "
+					 "with -o DIR",
+			       "cannot write to '%.200s': %s", asked, strerror(errno));
 }
 
 static void look_space(struct wti_probed *ret)
@@ -62,16 +70,44 @@ static void look_files(struct wti_probed *ret)
 
 	getrlimit(RLIMIT_NOFILE, &limit);
 	if (limit.rlim_cur < FILES_MIN)
-		wti_probed_say(ret, WTI_PROBE_LIMITED, "ulimit -n 4096",
+		wti_probed_say(ret, WTI_PROBE_LIMITED,
+			       wti_place_is_container() ? "docker run --ulimit nofile=4096 ..."
+							: "ulimit -n 4096",
 			       "%llu open files: one is needed for each thread that records",
 			       (unsigned long long)limit.rlim_cur);
 	else
 		wti_probed_say(ret, WTI_PROBE_OK, NULL, "%llu", (unsigned long long)limit.rlim_cur);
 }
 
+/* Ours is memfd, which has no limit of its own; workers of a DataLoader pass tensors through this.
+ */
+static void look_shared_memory(struct wti_probed *ret)
+{
+	struct statvfs fs;
+	char size[16];
+	const char *cure = wti_place_is_container() ? "docker run --shm-size=8g ..."
+						    : "sudo mount -o remount,size=8g /dev/shm";
+
+	if (statvfs("/dev/shm", &fs) || access("/dev/shm", W_OK | X_OK)) {
+		wti_probed_say(ret, WTI_PROBE_LIMITED, cure,
+			       "no /dev/shm: recording does without, workers of a DataLoader do "
+			       "not");
+		return;
+	}
+	wti_format_bytes(size, (uint64_t)fs.f_bavail * fs.f_frsize);
+	if ((uint64_t)fs.f_bavail * fs.f_frsize < SHARED_MIN)
+		wti_probed_say(ret, WTI_PROBE_LIMITED, cure,
+			       "%s free in /dev/shm: recording does without, workers of a "
+			       "DataLoader may not",
+			       size);
+	else
+		wti_probed_say(ret, WTI_PROBE_OK, NULL, "%s free in /dev/shm", size);
+}
+
 const struct wti_probe wti_probes_permission[] = {
 	{"permission", "runs", false, look_home},
 	{"permission", "disk space", false, look_space},
+	{"permission", "shared memory", false, look_shared_memory},
 	{"permission", "open files", false, look_files},
 	{0},
 };

@@ -11,6 +11,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "place.h"
 #include "probe.h"
 
 void wti_probed_say(struct wti_probed *ret, enum wti_probe_state state, const char *cure,
@@ -54,9 +55,11 @@ static void look_memfd(struct wti_probed *ret)
 
 	if (fd < 0)
 		wti_probed_say(ret, WTI_PROBE_MISSING,
-			       "use a kernel of 3.17 or later, or allow "
-			       "memfd_create in the sandbox",
-			       "memfd_create is not permitted");
+			       wti_place_is_confined()
+				       ? "allow memfd_create: docker run --security-opt "
+					 "seccomp=unconfined ..."
+				       : "use a kernel of 3.17 or later",
+			       "memfd_create is not permitted: nothing can be recorded");
 	else
 		wti_probed_say(ret, WTI_PROBE_OK, NULL, "rings can be shared");
 	if (fd >= 0)
@@ -124,66 +127,6 @@ static void look_tsc(struct wti_probed *ret)
 			       "not invariant: clock_gettime is used (%s)", source);
 }
 
-static void look_perf(struct wti_probed *ret)
-{
-	char level[32];
-
-	if (!wti_probe_line("/proc/sys/kernel/perf_event_paranoid", level, sizeof(level)))
-		wti_probed_say(ret, WTI_PROBE_MISSING, "use a kernel with perf events",
-			       "no perf events");
-	else if (strtol(level, NULL, 10) > 2 && geteuid())
-		wti_probed_say(ret, WTI_PROBE_LIMITED, "sudo sysctl kernel.perf_event_paranoid=2",
-			       "perf_event_paranoid is %s: no hardware counters", level);
-	else
-		wti_probed_say(ret, WTI_PROBE_OK, NULL, "perf_event_paranoid is %s", level);
-}
-
-static void look_ptrace(struct wti_probed *ret)
-{
-	char scope[32];
-
-	if (!wti_probe_line("/proc/sys/kernel/yama/ptrace_scope", scope, sizeof(scope)))
-		wti_probed_say(ret, WTI_PROBE_OK, NULL, "not restricted");
-	else if (strtol(scope, NULL, 10) >= 3)
-		wti_probed_say(ret, WTI_PROBE_MISSING,
-			       "needs a reboot with yama's ptrace_scope below 3",
-			       "ptrace_scope is %s: no system calls by ptrace", scope);
-	else
-		wti_probed_say(ret, WTI_PROBE_OK, NULL,
-			       "ptrace_scope is %s: children can be traced", scope);
-}
-
-/* CapEff of /proc/self/status: bit 39 is CAP_BPF, 21 CAP_SYS_ADMIN, 38 CAP_PERFMON. */
-static bool may_use_bpf(void)
-{
-	FILE *file = fopen("/proc/self/status", "re");
-	unsigned long long caps = 0;
-	char line[256];
-
-	while (file && fgets(line, sizeof(line), file)) {
-		if (!strncmp(line, "CapEff:", 7))
-			caps = strtoull(line + 7, NULL, 16);
-	}
-	if (file)
-		fclose(file);
-	return (caps >> 21 & 1) || ((caps >> 39 & 1) && (caps >> 38 & 1));
-}
-
-static void look_bpf(struct wti_probed *ret)
-{
-	if (access("/sys/kernel/btf/vmlinux", R_OK))
-		wti_probed_say(ret, WTI_PROBE_LIMITED,
-			       "use a kernel with CONFIG_DEBUG_INFO_BTF; until then ptrace is used",
-			       "no BTF: system calls by ptrace");
-	else if (!may_use_bpf())
-		wti_probed_say(
-			ret, WTI_PROBE_LIMITED,
-			"sudo setcap cap_bpf,cap_perfmon+ep $(command -v wheeltap), or run as root",
-			"BTF is available, but not permitted: system calls by ptrace");
-	else
-		wti_probed_say(ret, WTI_PROBE_OK, NULL, "BTF is available and permitted");
-}
-
 static void look_cgroup(struct wti_probed *ret)
 {
 	if (access("/sys/fs/cgroup/cgroup.controllers", F_OK))
@@ -205,9 +148,10 @@ const struct wti_probe wti_probes_kernel[] = {
 	{"kernel", "membarrier", false, look_membarrier},
 	{"kernel", "wipe on fork", false, look_wipeonfork},
 	{"kernel", "time stamps", false, look_tsc},
-	{"kernel", "perf events", false, look_perf},
-	{"kernel", "ptrace", false, look_ptrace},
-	{"kernel", "BPF", false, look_bpf},
+	{"kernel", "system calls", false, wti_probe_syscalls},
+	{"kernel", "perf events", false, wti_probe_perf},
+	{"kernel", "ptrace", false, wti_probe_ptrace},
+	{"kernel", "BPF", false, wti_probe_bpf},
 	{"kernel", "cgroup freezer", false, look_cgroup},
 	{0},
 };

@@ -15,6 +15,7 @@
 #include "cli/report.h"
 #include "show/show.h"
 #include "syscall/decode.h"
+#include "trace/protocol.h"
 
 #define WORDS_MAX (16u << 20)
 #define BUSY_SHARE 10u /* of the run: what works for a tenth of it is a part of it */
@@ -213,6 +214,20 @@ static void say_left(struct wti_buf *out, const struct wti_record_outcome *outco
 				  : "; use record --wait to record them until they end\n");
 }
 
+/* Whichever of the two is older, the other side of the cure is named. */
+static void say_mismatch(struct wti_buf *out, const struct wti_record_outcome *outcome)
+{
+	const bool is_newer = outcome->mismatch_protocol > WTI_PROTOCOL;
+
+	wti_textf(out,
+		  "wheeltap: no process joined: the agent in the program is of %s wheeltap "
+		  "(protocol %u), and this recorder is wheeltap " WTI_VERSION " (protocol %u); ",
+		  is_newer ? "a newer" : "an older", outcome->mismatch_protocol, WTI_PROTOCOL);
+	wti_buf_text(out, is_newer ? "record with the wheeltap that the program was built with\n"
+				   : "build the program again with this wheeltap, or record with "
+				     "the one that it was built with\n");
+}
+
 static void say_next(struct wti_buf *out, const struct wti_record_outcome *outcome)
 {
 	char buffer[PATH_MAX];
@@ -252,10 +267,7 @@ static void say_next(struct wti_buf *out, const struct wti_record_outcome *outco
 	if (outcome->exit_code == 127 || (outcome->exit_code && !outcome->stranger_count))
 		say_end(out, outcome);
 	if (outcome->mismatch_count)
-		wti_textf(out,
-			  "wheeltap: no process joined: the agent in the program uses protocol %u, "
-			  "this recorder another; rebuild the program with this wheeltap\n",
-			  outcome->mismatch_protocol);
+		say_mismatch(out, outcome);
 	else if (outcome->silent_count && !outcome->stranger_count && outcome->exit_code)
 		return;
 	else if (outcome->silent_count && !outcome->stranger_count)

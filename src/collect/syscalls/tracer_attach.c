@@ -64,6 +64,13 @@ static int refused(pid_t pid, struct wt_err *err)
 			       "/proc/sys/kernel/yama/ptrace_scope is %d%s",
 			       (int)pid, scope,
 			       scope < 3 ? "; run as root, or write 0 into it" : "");
+	if (wti_proc_status((uint32_t)getpid(), "\nSeccomp:") == 2)
+		return wti_err(
+			err, WT_E_IO,
+			"not permitted to trace process %d: a container or a seccomp filter "
+			"refuses ptrace; start the container with '--cap-add SYS_PTRACE', or "
+			"record without --syscalls",
+			(int)pid);
 	return wti_err(err, WT_E_IO,
 		       "not permitted to trace process %d: it has privileges that you do not have, "
 		       "or forbids tracing; run as root with CAP_SYS_PTRACE",

@@ -159,10 +159,11 @@ bool wti_written_name(struct wti_written_call *call, const char *name, size_t by
 void wti_written_argument(struct wti_written_call *call, unsigned argument,
 			  struct wti_call_line *line)
 {
-	uint64_t *value = &call->values[WT_SYSCALL_FIELD_A0 + argument];
+	uint64_t *value;
 
 	if (argument >= WTI_CALL_ARGS || line->at >= line->end)
 		return;
+	value = &call->values[WT_SYSCALL_FIELD_A0 + argument];
 	if (*line->at == '"') {
 		/* Its address is not written: the number of the argument stands for it. */
 		take_text(call, line, argument);

@@ -16,11 +16,13 @@
 
 #define COLUMNS_MAX 16
 #define SQL_BYTES 1024
+/* Of a text in the file. Names of kernels are long; this is what memory a row may take. */
+#define VALUE_BYTES_MAX (16 << 20)
 /* Of a global thread id: the process, and the thread in it. */
 #define TID_BITS 24u
 #define TID_MASK (((uint64_t)1 << TID_BITS) - 1)
 
-enum { NVTX_PUSH_POP = 59, NVTX_START_END = 60, NVTX_MARK = 34 };
+enum { NVTX_PUSH_POP = 59, NVTX_START_END = 60, NVTX_MARK = 34, SYNC_STREAM_WAIT = 2 };
 
 struct nsys {
 	struct wti_intake *intake;
@@ -50,13 +52,23 @@ static uint64_t number(sqlite3_stmt *row, int column)
 	return value > 0 ? (uint64_t)value : 0;
 }
 
+static uint32_t name_of(struct nsys *nsys, const char *text)
+{
+	return wti_intake_name(nsys->intake, text, strlen(text));
+}
+
 static uint32_t name_at(struct nsys *nsys, sqlite3_stmt *row, int column, const char *otherwise)
 {
 	const char *text = (const char *)sqlite3_column_text(row, column);
 	size_t bytes = text ? (size_t)sqlite3_column_bytes(row, column) : 0;
 
-	return bytes ? wti_intake_name(nsys->intake, text, bytes)
-		     : wti_intake_name(nsys->intake, otherwise, strlen(otherwise));
+	return bytes ? wti_intake_name(nsys->intake, text, bytes) : name_of(nsys, otherwise);
+}
+
+/* One of a few names, by a number of CUPTI's; the first stands for those that are not known. */
+static uint32_t name_by(struct nsys *nsys, const char *const *names, size_t count, uint64_t number)
+{
+	return name_of(nsys, names[number < count ? number : 0]);
 }
 
 static uint32_t process_of(struct nsys *nsys, uint64_t global)
@@ -70,50 +82,34 @@ static uint32_t process_of(struct nsys *nsys, uint64_t global)
 	return process;
 }
 
-static uint32_t thread_of(struct nsys *nsys, uint64_t global)
+/* `about` without process and key: that is the text behind `type`, which is part of the name. */
+static uint32_t track_of(struct nsys *nsys, uint64_t global, struct wti_intake_track about,
+			 const char *type, uint64_t number)
 {
-	uint32_t tid = (uint32_t)(global & TID_MASK);
-	char key[32], name[32];
-	int bytes = snprintf(key, sizeof(key), "%u", tid);
-	const struct wti_intake_track about = {.process = process_of(nsys, global),
-					       .type = WT_TRACK_THREAD,
-					       .tid = tid,
-					       .key = key,
-					       .key_bytes = (size_t)bytes};
-	uint32_t track = wti_intake_track(nsys->intake, &about);
+	char key[48], name[48];
+	int bytes = snprintf(key, sizeof(key), "%u/%llu", about.device, (unsigned long long)number);
+	uint32_t track;
 
-	bytes = snprintf(name, sizeof(name), "thread %u", tid);
+	about.process = process_of(nsys, global);
+	about.key = key;
+	about.key_bytes = (size_t)bytes;
+	track = wti_intake_track(nsys->intake, &about);
+	bytes = snprintf(name, sizeof(name), "%s %llu", type, (unsigned long long)number);
 	wti_intake_track_name(nsys->intake, track, name, (size_t)bytes);
 	return track;
 }
 
-static uint32_t queue_of(struct nsys *nsys, uint64_t global, uint64_t device, uint64_t stream)
+static uint32_t thread_of(struct nsys *nsys, uint64_t global)
 {
-	char key[48], name[32];
-	int bytes = snprintf(key, sizeof(key), "%llu/%llu", (unsigned long long)device,
-			     (unsigned long long)stream);
-	const struct wti_intake_track about = {.process = process_of(nsys, global),
-					       .type = WT_TRACK_QUEUE,
-					       .device = (uint32_t)device,
-					       .key = key,
-					       .key_bytes = (size_t)bytes};
-	uint32_t track = wti_intake_track(nsys->intake, &about);
+	uint32_t tid = (uint32_t)(global & TID_MASK);
 
-	bytes = snprintf(name, sizeof(name), "stream %llu", (unsigned long long)stream);
-	wti_intake_track_name(nsys->intake, track, name, (size_t)bytes);
-	return track;
+	return track_of(nsys, global,
+			(struct wti_intake_track){.type = WT_TRACK_THREAD, .tid = tid}, "thread",
+			tid);
 }
 
 /* ---- Rows -------------------------------------------------------------------------------------
  */
-
-static bool in_range(struct nsys *nsys, uint64_t start, uint64_t end)
-{
-	if (start <= WTI_INTAKE_TIME_MAX && end <= WTI_INTAKE_TIME_MAX)
-		return true;
-	wti_intake_lose(nsys->intake, "events whose time is out of range", 1);
-	return false;
-}
 
 /* start, end, globalTid, correlationId, nameId */
 static void take_runtime(struct nsys *nsys, sqlite3_stmt *row)
@@ -126,20 +122,20 @@ static void take_runtime(struct nsys *nsys, sqlite3_stmt *row)
 					     .end = number(row, 1),
 					     .correlation = number(row, 3)};
 
-	if (in_range(nsys, span.begin, span.end))
-		wti_intake_span(nsys->intake, &span);
+	wti_intake_span(nsys->intake, &span);
 }
 
 /* start, end, globalPid, correlationId, deviceId, streamId come first in all tables of devices. */
 static void take_op(struct nsys *nsys, sqlite3_stmt *row, uint32_t op, uint32_t name,
 		    uint32_t geometry, uint64_t bytes)
 {
-	uint64_t device = number(row, 4);
+	const struct wti_intake_track queue = {.type = WT_TRACK_QUEUE,
+					       .device = (uint32_t)number(row, 4)};
 	const struct wti_intake_op item = {
-		.track = queue_of(nsys, number(row, 2), device, number(row, 5)),
+		.track = track_of(nsys, number(row, 2), queue, "stream", number(row, 5)),
 		.op = op,
 		.name = name,
-		.device = (uint32_t)device,
+		.device = queue.device,
 		.geometry = geometry,
 		.correlation = number(row, 3),
 		.started = number(row, 0),
@@ -148,7 +144,7 @@ static void take_op(struct nsys *nsys, sqlite3_stmt *row, uint32_t op, uint32_t 
 
 	if (!item.started && !item.ended)
 		wti_intake_lose(nsys->intake, "operations of a device without a time", 1);
-	else if (in_range(nsys, item.started, item.ended))
+	else
 		wti_intake_op(nsys->intake, &item);
 }
 
@@ -176,17 +172,14 @@ static void take_copy(struct nsys *nsys, sqlite3_stmt *row)
 					    "Memcpy HtoA", "Memcpy AtoH", "Memcpy AtoA",
 					    "Memcpy AtoD", "Memcpy DtoA", "Memcpy DtoD",
 					    "Memcpy HtoH", "Memcpy PtoP"};
-	uint64_t kind = number(row, 7);
-	const char *name = kinds[kind < WTI_COUNT(kinds) ? kind : 0];
 
-	take_op(nsys, row, WT_OP_COPY, wti_intake_name(nsys->intake, name, strlen(name)), 0,
+	take_op(nsys, row, WT_OP_COPY, name_by(nsys, kinds, WTI_COUNT(kinds), number(row, 7)), 0,
 		number(row, 6));
 }
 
 static void take_fill(struct nsys *nsys, sqlite3_stmt *row)
 {
-	take_op(nsys, row, WT_OP_FILL, wti_intake_name(nsys->intake, "Memset", 6), 0,
-		number(row, 6));
+	take_op(nsys, row, WT_OP_FILL, name_of(nsys, "Memset"), 0, number(row, 6));
 }
 
 /* ..., syncType */
@@ -195,10 +188,9 @@ static void take_sync(struct nsys *nsys, sqlite3_stmt *row)
 	static const char *const types[] = {"Sync", "Event Sync", "Stream Wait Event",
 					    "Stream Sync", "Context Sync"};
 	uint64_t type = number(row, 6);
-	const char *name = types[type < WTI_COUNT(types) ? type : 0];
 
-	take_op(nsys, row, type == 2 ? WT_OP_WAIT : WT_OP_SYNC,
-		wti_intake_name(nsys->intake, name, strlen(name)), 0, 0);
+	take_op(nsys, row, type == SYNC_STREAM_WAIT ? WT_OP_WAIT : WT_OP_SYNC,
+		name_by(nsys, types, WTI_COUNT(types), type), 0, 0);
 }
 
 /* start, end, globalTid, eventType, text, textId */
@@ -215,8 +207,6 @@ static void take_nvtx(struct nsys *nsys, sqlite3_stmt *row)
 					     .begin = start,
 					     .end = end};
 
-	if (!in_range(nsys, start, end))
-		return;
 	if (type == NVTX_MARK)
 		wti_intake_event(nsys->intake, WT_KIND_MARK, span.track, start, values, 3, NULL);
 	else if (type != NVTX_PUSH_POP && type != NVTX_START_END)
@@ -227,105 +217,82 @@ static void take_nvtx(struct nsys *nsys, sqlite3_stmt *row)
 		wti_intake_span(nsys->intake, &span);
 }
 
+/* clang-format off */
+#define THREAD_COLUMNS {"start"}, {"end"}, {"globalTid"}
+#define DEVICE_COLUMNS {"start"}, {"end"}, {"globalPid"}, {"correlationId"}, {"deviceId"}, {"streamId"}
+
 static const struct table tables[] = {
 	{"CUPTI_ACTIVITY_KIND_RUNTIME",
-	 {{"start"}, {"end"}, {"globalTid"}, {"correlationId"}, {"nameId", true}},
-	 take_runtime},
+	 {THREAD_COLUMNS, {"correlationId"}, {"nameId", true}}, take_runtime},
 	{"CUPTI_ACTIVITY_KIND_KERNEL",
-	 {{"start"},
-	  {"end"},
-	  {"globalPid"},
-	  {"correlationId"},
-	  {"deviceId"},
-	  {"streamId"},
-	  {"demangledName", true},
-	  {"gridX"},
-	  {"gridY"},
-	  {"gridZ"},
-	  {"blockX"},
-	  {"blockY"},
-	  {"blockZ"}},
-	 take_kernel},
-	{"CUPTI_ACTIVITY_KIND_MEMCPY",
-	 {{"start"},
-	  {"end"},
-	  {"globalPid"},
-	  {"correlationId"},
-	  {"deviceId"},
-	  {"streamId"},
-	  {"bytes"},
-	  {"copyKind"}},
-	 take_copy},
-	{"CUPTI_ACTIVITY_KIND_MEMSET",
-	 {{"start"},
-	  {"end"},
-	  {"globalPid"},
-	  {"correlationId"},
-	  {"deviceId"},
-	  {"streamId"},
-	  {"bytes"}},
-	 take_fill},
-	{"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
-	 {{"start"},
-	  {"end"},
-	  {"globalPid"},
-	  {"correlationId"},
-	  {"deviceId"},
-	  {"streamId"},
-	  {"syncType"}},
-	 take_sync},
-	{"NVTX_EVENTS",
-	 {{"start"}, {"end"}, {"globalTid"}, {"eventType"}, {"text"}, {"textId", true}},
-	 take_nvtx},
+	 {DEVICE_COLUMNS, {"demangledName", true},
+	  {"gridX"}, {"gridY"}, {"gridZ"}, {"blockX"}, {"blockY"}, {"blockZ"}}, take_kernel},
+	{"CUPTI_ACTIVITY_KIND_MEMCPY", {DEVICE_COLUMNS, {"bytes"}, {"copyKind"}}, take_copy},
+	{"CUPTI_ACTIVITY_KIND_MEMSET", {DEVICE_COLUMNS, {"bytes"}}, take_fill},
+	{"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", {DEVICE_COLUMNS, {"syncType"}}, take_sync},
+	{"NVTX_EVENTS", {THREAD_COLUMNS, {"eventType"}, {"text"}, {"textId", true}}, take_nvtx},
 };
+/* clang-format on */
 
 /* ---- The database -----------------------------------------------------------------------------
  */
 
-static bool asks_true(struct nsys *nsys, const char *sql, const char *table, const char *column)
+/* The rows that `sql` has for a table, as a statement; NULL: it cannot be asked. */
+static sqlite3_stmt *ask(struct nsys *nsys, const char *sql, const char *table)
 {
 	sqlite3_stmt *statement;
-	bool found;
 
 	if (sqlite3_prepare_v2(nsys->database, sql, -1, &statement, NULL) != SQLITE_OK)
-		return false;
+		return NULL;
 	sqlite3_bind_text(statement, 1, table, -1, SQLITE_STATIC);
-	if (column)
-		sqlite3_bind_text(statement, 2, column, -1, SQLITE_STATIC);
-	found = sqlite3_step(statement) == SQLITE_ROW;
+	return statement;
+}
+
+/* Virtual tables have no page: what they answer is made by a module that the file chooses. */
+static bool has_table(struct nsys *nsys, const char *table)
+{
+	sqlite3_stmt *statement = ask(nsys,
+				      "SELECT 1 FROM sqlite_master WHERE type = 'table' AND "
+				      "rootpage > 0 AND name = ?1",
+				      table);
+	bool found = statement && sqlite3_step(statement) == SQLITE_ROW;
+
 	sqlite3_finalize(statement);
 	return found;
 }
 
-static bool has_table(struct nsys *nsys, const char *table)
+/* Bits of the columns that the table has. Those that an expression computes are not among them. */
+static unsigned columns_of(struct nsys *nsys, const struct table *table)
 {
-	return asks_true(nsys, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1",
-			 table, NULL);
-}
+	sqlite3_stmt *statement = ask(nsys, "SELECT name FROM pragma_table_info(?1)", table->name);
+	unsigned columns = 0;
 
-static bool has_column(struct nsys *nsys, const char *table, const char *column)
-{
-	return asks_true(nsys, "SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2", table,
-			 column);
+	while (statement && sqlite3_step(statement) == SQLITE_ROW) {
+		const char *name = (const char *)sqlite3_column_text(statement, 0);
+
+		for (size_t i = 0; name && i < COLUMNS_MAX && table->columns[i].name; i++)
+			columns |= (unsigned)!strcmp(name, table->columns[i].name) << i;
+	}
+	sqlite3_finalize(statement);
+	return columns;
 }
 
 static void make_query(struct nsys *nsys, const struct table *table, char sql[SQL_BYTES])
 {
 	size_t at = (size_t)snprintf(sql, SQL_BYTES, "SELECT ");
+	unsigned columns = columns_of(nsys, table);
 
 	for (size_t i = 0; i < COLUMNS_MAX && table->columns[i].name; i++) {
 		const struct column *column = &table->columns[i];
-		const char *format = !has_column(nsys, table->name, column->name) ? "%sNULL"
-				     : column->is_text && nsys->has_strings
-					     ? "%s(SELECT value FROM StringIds WHERE id = t.%s)"
-				     : column->is_text ? "%sNULL"
-						       : "%st.%s";
+		bool known = columns >> i & 1 && (!column->is_text || nsys->has_strings);
+		const char *before = !known ? "NULL"
+				     : column->is_text
+					     ? "(SELECT value FROM StringIds WHERE id = t."
+					     : "t.";
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-		at += (size_t)snprintf(sql + at, SQL_BYTES - at, format, i ? ", " : "",
-				       column->name);
-#pragma GCC diagnostic pop
+		at += (size_t)snprintf(sql + at, SQL_BYTES - at, "%s%s%s%s", i ? ", " : "", before,
+				       known ? column->name : "",
+				       known && column->is_text ? ")" : "");
 	}
 	snprintf(sql + at, SQL_BYTES - at, " FROM %s AS t", table->name);
 }
@@ -380,6 +347,7 @@ static int read_database(struct nsys *nsys)
 
 	sqlite3_db_config(nsys->database, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(nsys->database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	sqlite3_limit(nsys->database, SQLITE_LIMIT_LENGTH, VALUE_BYTES_MAX);
 	nsys->has_strings = has_table(nsys, "StringIds");
 	for (size_t i = 0; i < WTI_COUNT(tables); i++) {
 		if (!has_table(nsys, tables[i].name))

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <zlib.h>
@@ -13,11 +14,12 @@
 #include "base/file.h"
 
 #define PIECE_BYTES ((size_t)1 << 20)
+#define PIECE_BYTES_MIN ((size_t)4 << 10)
 #define GZIP_ONLY (16 + MAX_WBITS) /* as zlib spells it */
 
 static int grow_window(struct wti_sliding *input, size_t wanted)
 {
-	size_t capacity = input->capacity ? input->capacity : PIECE_BYTES;
+	size_t capacity = input->capacity ? input->capacity : input->piece_bytes;
 	uint8_t *data;
 
 	while (capacity < wanted)
@@ -28,6 +30,16 @@ static int grow_window(struct wti_sliding *input, size_t wanted)
 	input->data = data;
 	input->capacity = capacity;
 	return 0;
+}
+
+/* Of a small file no more than that is read, so that the window need not be larger. */
+static size_t piece_bytes(int fd)
+{
+	struct stat info;
+
+	if (fstat(fd, &info) || !S_ISREG(info.st_mode) || (uint64_t)info.st_size >= PIECE_BYTES)
+		return PIECE_BYTES;
+	return (size_t)info.st_size < PIECE_BYTES_MIN ? PIECE_BYTES_MIN : (size_t)info.st_size + 1;
 }
 
 /* Up to `bytes` of the file itself; fewer: its end, or damage. */
@@ -53,7 +65,7 @@ static int begin_unpacking(struct wti_sliding *input, const uint8_t *head, size_
 {
 	z_stream *stream = calloc(1, sizeof(*stream));
 
-	input->packed = malloc(PIECE_BYTES);
+	input->packed = malloc(input->piece_bytes);
 	if (!stream || !input->packed || inflateInit2(stream, GZIP_ONLY) != Z_OK) {
 		free(stream);
 		return WT_E_NOMEM;
@@ -84,7 +96,8 @@ static size_t unpack_piece(struct wti_sliding *input, uint8_t *to, size_t bytes)
 
 		if (!stream->avail_in) {
 			stream->next_in = input->packed;
-			stream->avail_in = (uInt)read_piece(input, input->packed, PIECE_BYTES);
+			stream->avail_in =
+				(uInt)read_piece(input, input->packed, input->piece_bytes);
 		}
 		if (!stream->avail_in) {
 			if (!whole && stream->total_in)
@@ -105,16 +118,16 @@ static size_t unpack_piece(struct wti_sliding *input, uint8_t *to, size_t bytes)
 
 static void first_piece(struct wti_sliding *input)
 {
-	size_t got = read_piece(input, input->data, PIECE_BYTES);
+	size_t got = read_piece(input, input->data, input->piece_bytes);
 
 	if (got >= 2 && input->data[0] == 0x1f && input->data[1] == 0x8b) {
 		if (begin_unpacking(input, input->data, got))
 			wti_err(&input->damage, WT_E_NOMEM, "out of memory");
 		else
-			got = unpack_piece(input, input->data, PIECE_BYTES);
+			got = unpack_piece(input, input->data, input->piece_bytes);
 	}
 	input->end = input->damage.code == WT_E_NOMEM ? 0 : got;
-	input->at_end = got < PIECE_BYTES;
+	input->at_end = got < input->piece_bytes;
 	memset(input->data + input->end, 0, WTI_INPUT_BEHIND);
 }
 
@@ -124,7 +137,8 @@ int wti_input_open(struct wti_sliding *input, const char *path, size_t ceiling, 
 	input->fd = wti_open_input(path, err);
 	if (input->fd < 0)
 		return input->fd;
-	if (grow_window(input, PIECE_BYTES)) {
+	input->piece_bytes = piece_bytes(input->fd);
+	if (grow_window(input, input->piece_bytes)) {
 		wti_input_release(input);
 		return wti_err(err, WT_E_NOMEM, "out of memory");
 	}
@@ -140,7 +154,11 @@ int wti_input_open(struct wti_sliding *input, const char *path, size_t ceiling, 
 int wti_input_open_memory(struct wti_sliding *input, const void *data, size_t bytes,
 			  struct wt_err *err)
 {
-	*input = (struct wti_sliding){.path = "memory", .fd = -1, .ceiling = bytes, .at_end = true};
+	*input = (struct wti_sliding){.path = "memory",
+				      .fd = -1,
+				      .ceiling = bytes,
+				      .piece_bytes = PIECE_BYTES_MIN,
+				      .at_end = true};
 	if (grow_window(input, bytes + 1))
 		return wti_err(err, WT_E_NOMEM, "out of memory");
 	if (bytes)
@@ -181,12 +199,13 @@ int wti_input_more(struct wti_sliding *input, struct wt_err *err)
 		input->begin = 0;
 		input->end = kept;
 	}
-	if (kept + PIECE_BYTES > input->capacity && grow_window(input, kept + PIECE_BYTES))
+	if (kept + input->piece_bytes > input->capacity &&
+	    grow_window(input, kept + input->piece_bytes))
 		return wti_err(err, WT_E_NOMEM, "out of memory");
-	got = input->unpacking ? unpack_piece(input, input->data + kept, PIECE_BYTES)
-			       : read_piece(input, input->data + kept, PIECE_BYTES);
+	got = input->unpacking ? unpack_piece(input, input->data + kept, input->piece_bytes)
+			       : read_piece(input, input->data + kept, input->piece_bytes);
 	input->end = kept + got;
-	input->at_end = got < PIECE_BYTES;
+	input->at_end = got < input->piece_bytes;
 	memset(input->data + input->end, 0, WTI_INPUT_BEHIND);
 	return got > 0;
 }

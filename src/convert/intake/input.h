@@ -22,6 +22,7 @@ struct wti_sliding {
 	uint8_t *data; /* the window */
 	size_t begin, end;
 	size_t capacity, ceiling;
+	size_t piece_bytes;   /* that are read at once */
 	uint64_t offset;      /* of data[0] in the file, unpacked */
 	bool at_end;          /* of the file */
 	struct wt_err damage; /* code 0: none. What was read before it is good */

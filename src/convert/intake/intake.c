@@ -443,7 +443,8 @@ static void note_start(struct wti_intake *intake, const struct wti_intake_op *op
 
 uint64_t wti_intake_op(struct wti_intake *intake, const struct wti_intake_op *op)
 {
-	uint64_t correlation = make_unique(intake, op->correlation);
+	bool known = is_known(intake, op->track, op->started);
+	uint64_t correlation = known ? make_unique(intake, op->correlation) : 0;
 	const uint64_t values[] = {
 		[WT_DEVICE_OP_FIELD_OP] = op->op,
 		[WT_DEVICE_OP_FIELD_NAME] = op->name,
@@ -458,6 +459,8 @@ uint64_t wti_intake_op(struct wti_intake *intake, const struct wti_intake_op *op
 		[WT_DEVICE_OP_FIELD_BYTES] = op->bytes,
 	};
 
+	if (!known)
+		return 0;
 	note_start(intake, op);
 	wti_intake_event(intake, WT_KIND_DEVICE_OP, op->track, op->time ? op->time : op->ended,
 			 values, sizeof(values) / sizeof(*values), NULL);

@@ -18,6 +18,8 @@
 #include "base/grow.h"
 
 #define MEMORY_BYTES ((size_t)48 << 20)
+/* Of a block of that memory: small files need one. */
+#define BLOCK_BYTES ((size_t)4 * WTI_SORTED_BYTES_MAX)
 #define PARTS_MAX 8192u
 /* Of the buffers from which parts are merged, together and each at least. */
 #define MERGE_BYTES ((size_t)32 << 20)
@@ -39,8 +41,11 @@ struct part {
 
 struct wti_sorter {
 	char *folder;
-	uint8_t *memory;
-	size_t capacity, used;
+	uint8_t **blocks; /* of memory; they stay until the end */
+	size_t block_count, block_capacity, blocks_max, block_bytes;
+	size_t filling; /* how many are in use: the last of them is being filled */
+	size_t block_used;
+	size_t used; /* bytes of records in all of them */
 	struct entry *entries, *spare;
 	size_t count, entry_capacity, spare_capacity;
 	uint64_t added;
@@ -64,15 +69,25 @@ int wti_sorter_open(const char *folder, size_t memory, struct wti_sorter **ret_s
 	if (!sorter)
 		return wti_err(err, WT_E_NOMEM, "out of memory");
 	sorter->fd = -1;
-	sorter->capacity = memory ? memory : MEMORY_BYTES;
-	sorter->memory = malloc(sorter->capacity);
+	memory = memory ? memory : MEMORY_BYTES;
+	sorter->block_bytes = memory < BLOCK_BYTES ? memory : BLOCK_BYTES;
+	sorter->blocks_max = memory / sorter->block_bytes;
 	sorter->folder = strdup(folder);
-	if (!sorter->memory || !sorter->folder) {
+	if (!sorter->folder) {
 		wti_sorter_free(sorter);
 		return wti_err(err, WT_E_NOMEM, "out of memory");
 	}
 	*ret_sorter = sorter;
 	return 0;
+}
+
+static void free_blocks(struct wti_sorter *sorter)
+{
+	for (size_t i = 0; i < sorter->block_count; i++)
+		free(sorter->blocks[i]);
+	free(sorter->blocks);
+	sorter->blocks = NULL;
+	sorter->block_count = sorter->block_capacity = sorter->filling = 0;
 }
 
 void wti_sorter_free(struct wti_sorter *sorter)
@@ -87,7 +102,7 @@ void wti_sorter_free(struct wti_sorter *sorter)
 	free(sorter->heap);
 	free(sorter->entries);
 	free(sorter->spare);
-	free(sorter->memory);
+	free_blocks(sorter);
 	free(sorter->folder);
 	free(sorter);
 }
@@ -249,8 +264,27 @@ static int spill(struct wti_sorter *sorter)
 	sorter->parts[sorter->part_count++] =
 		(struct part){.at = sorter->file_bytes, .end = sorter->file_bytes + sorter->used};
 	sorter->file_bytes += sorter->used;
-	sorter->count = sorter->used = 0;
+	sorter->count = sorter->used = sorter->filling = 0;
 	return 0;
+}
+
+/* The next block is empty, after what fills all of them is in the file. */
+static int next_block(struct wti_sorter *sorter)
+{
+	int r = sorter->filling == sorter->blocks_max ? spill(sorter) : 0;
+
+	if (!r && sorter->filling == sorter->block_count) {
+		r = wti_grow_zeroed(&sorter->blocks, sorter->block_count + 1,
+				    &sorter->block_capacity, WTI_NO_CEILING);
+		if (!r && !(sorter->blocks[sorter->block_count] = malloc(sorter->block_bytes)))
+			r = WT_E_NOMEM;
+		if (r)
+			return fail(sorter, WT_E_NOMEM, "out of memory for sorting");
+		sorter->block_count++;
+	}
+	sorter->filling += !r;
+	sorter->block_used = 0;
+	return r;
 }
 
 struct wti_sorted *wti_sorter_add(struct wti_sorter *sorter, size_t bytes)
@@ -260,21 +294,23 @@ struct wti_sorted *wti_sorter_add(struct wti_sorter *sorter, size_t bytes)
 	bytes = (bytes + 7) / 8 * 8;
 	if (sorter->failure.code)
 		return NULL;
-	if (bytes > WTI_SORTED_BYTES_MAX || bytes > sorter->capacity) {
+	if (bytes > WTI_SORTED_BYTES_MAX || bytes > sorter->block_bytes) {
 		fail(sorter, WT_E_LIMIT, "an event is too large");
 		return NULL;
 	}
-	if (sorter->used + bytes > sorter->capacity && spill(sorter))
+	if ((!sorter->filling || sorter->block_used + bytes > sorter->block_bytes) &&
+	    next_block(sorter))
 		return NULL;
 	if (wti_grow(&sorter->entries, sorter->count + 1, &sorter->entry_capacity,
 		     WTI_NO_CEILING)) {
 		fail(sorter, WT_E_NOMEM, "out of memory for sorting");
 		return NULL;
 	}
-	record = (struct wti_sorted *)(sorter->memory + sorter->used);
+	record = (struct wti_sorted *)(sorter->blocks[sorter->filling - 1] + sorter->block_used);
 	sorter->added++;
 	*record = (struct wti_sorted){.added = sorter->added & ADDED_MAX, .bytes = (uint32_t)bytes};
 	sorter->entries[sorter->count++] = (struct entry){0, record};
+	sorter->block_used += bytes;
 	sorter->used += bytes;
 	return record;
 }
@@ -365,10 +401,9 @@ int wti_sorter_finish(struct wti_sorter *sorter, struct wt_err *err)
 		r = sort_entries(sorter);
 	} else if (!r) {
 		r = spill(sorter);
-		free(sorter->memory);
+		free_blocks(sorter);
 		free(sorter->entries);
 		free(sorter->spare);
-		sorter->memory = NULL;
 		sorter->entries = sorter->spare = NULL;
 		sorter->count = sorter->entry_capacity = sorter->spare_capacity = 0;
 		r = r ? r : start_merge(sorter);

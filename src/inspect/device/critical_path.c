@@ -51,19 +51,12 @@ static enum bound bound_of(const struct wti_work *work, const struct wti_path_ed
 	return subject.op ? by_type[work->ops[subject.op - 1].type] : HOST;
 }
 
-static uint32_t name_of(const struct wti_work *work, struct wti_path_subject subject)
-{
-	if (subject.op)
-		return work->ops[subject.op - 1].name;
-	return subject.call ? work->calls[subject.call - 1].name : WTI_SYMBOL_NONE;
-}
-
 static int add(struct pieces *all, const struct wti_path_graph *graph,
 	       const struct wti_path_edge *edge)
 {
 	struct wti_path_subject subject = wti_path_subject(graph, edge);
 	enum bound bound = bound_of(graph->work, edge, subject);
-	uint32_t name = name_of(graph->work, subject);
+	uint32_t name = wti_path_name(graph->work, subject);
 	uint64_t *slot;
 
 	if (edge->type == WTI_PATH_EDGE_NEXT || edge->type == WTI_PATH_EDGE_SYNC ||
@@ -145,11 +138,12 @@ static int report(const struct wti_path_graph *graph, struct wt_result *result, 
 		return r;
 	wti_map_init(&all.index, WTI_SYMBOLS_MAX);
 	for (size_t i = 0; !r && i < count; i++) {
-		const struct wti_path_edge *edge = &graph->edges[edges[i]];
-		struct wti_path_subject subject = wti_path_subject(graph, edge);
+		struct wti_path_edge edge =
+			wti_path_edge_at(graph, wti_path_from(graph, edges[i]), edges[i]);
+		struct wti_path_subject subject = wti_path_subject(graph, &edge);
 
-		r = add(&all, graph, edge);
-		if (edge->type == WTI_PATH_EDGE_SPAN && subject.op) {
+		r = add(&all, graph, &edge);
+		if (edge.type == WTI_PATH_EDGE_SPAN && subject.op) {
 			kernels++;
 			in_graphs += graph->work->ops[subject.op - 1].in_graph;
 		}
@@ -193,19 +187,30 @@ static int read_wish(struct wish *wish, const char *text, struct wt_err *err)
 	return wish->glob ? 0 : wti_err(err, WT_E_NOMEM, "out of memory");
 }
 
-static uint64_t scale(struct wti_path_graph *graph, const struct wish *wish)
+/* By symbol: whether it matches; to be freed. NULL: out of memory. */
+static bool *matching(const struct wti_work *work, const char *glob)
+{
+	size_t count = work->symbols.texts.count + 1;
+	bool *is_changed = calloc(count, sizeof(*is_changed));
+
+	for (uint32_t name = 0; is_changed && name < count; name++)
+		is_changed[name] = !fnmatch(glob, wti_symbol_text(&work->symbols, name), 0);
+	return is_changed;
+}
+
+/* How many edges have a time that is changed. */
+static uint64_t changed_count(const struct wti_path_graph *graph, const bool *is_changed)
 {
 	uint64_t count = 0;
 
-	for (size_t i = 0; i < graph->edge_count; i++) {
-		struct wti_path_edge *edge = &graph->edges[i];
-		uint32_t name = name_of(graph->work, wti_path_subject(graph, edge));
+	for (uint32_t node = 0; node < graph->node_count; node++) {
+		for (uint32_t i = graph->first[node]; i < graph->first[node + 1]; i++) {
+			struct wti_path_edge edge = wti_path_edge_at(graph, node, i);
+			struct wti_path_subject subject = wti_path_subject(graph, &edge);
 
-		if (edge->type != WTI_PATH_EDGE_SPAN || !edge->weight_ns ||
-		    fnmatch(wish->glob, wti_symbol_text(&graph->work->symbols, name), 0))
-			continue;
-		edge->weight_ns = wti_bounded(wti_i64_of((double)edge->weight_ns * wish->share));
-		count++;
+			count += edge.type == WTI_PATH_EDGE_SPAN && edge.weight_ns &&
+				 is_changed[wti_path_name(graph->work, subject)];
+		}
 	}
 	return count;
 }
@@ -225,6 +230,7 @@ static int what_if(const struct wti_work *work, const char *text, struct wt_resu
 {
 	struct wti_path_graph graph = {0};
 	struct wish wish = {0};
+	bool *is_changed = NULL;
 	int64_t before = 0, after = 0;
 	uint64_t count = 0;
 	int r = read_wish(&wish, text, err);
@@ -234,7 +240,13 @@ static int what_if(const struct wti_work *work, const char *text, struct wt_resu
 	if (!r)
 		r = length_of(&graph, &before, err);
 	if (!r) {
-		count = scale(&graph, &wish);
+		is_changed = matching(work, wish.glob);
+		r = is_changed ? 0 : wti_err(err, WT_E_NOMEM, "out of memory for names");
+	}
+	if (!r) {
+		count = changed_count(&graph, is_changed);
+		graph.is_changed = is_changed;
+		graph.share = wish.share;
 		r = length_of(&graph, &after, err);
 	}
 	if (!r && !count)
@@ -249,6 +261,7 @@ static int what_if(const struct wti_work *work, const char *text, struct wt_resu
 				      percent(before - after, before));
 	}
 	wti_path_graph_release(&graph);
+	free(is_changed);
 	free(wish.glob);
 	return r;
 }

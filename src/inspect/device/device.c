@@ -93,6 +93,8 @@ static int finish(void *opaque, struct wt_result *result, struct wt_err *err)
 		return wt_result_status(result);
 	}
 	add_facts(&s->work, result);
+	if (s->options.critical_path)
+		wti_work_forget_memory(&s->work);
 	r = answer(s, result, err);
 	if (r)
 		return r;

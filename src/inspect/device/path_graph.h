@@ -20,15 +20,22 @@ enum wti_path_edge_type {
 
 struct wti_path_edge {
 	uint32_t from, to; /* nodes */
+	enum wti_path_edge_type type;
 	int64_t weight_ns;
-	uint32_t type;
 };
 
+/*
+ * A node takes 4 bytes and an edge as many: edges stand behind one another by the node that they
+ * leave, in the order in which they were found, and how long one takes follows from the times of
+ * its nodes.
+ */
 struct wti_path_graph {
 	const struct wti_work *work;
-	struct wti_path_edge *edges;
-	size_t edge_count, edge_capacity;
-	size_t node_count;
+	uint32_t *first; /* by node: its first edge; one more at the end */
+	uint32_t *edges; /* wti_path_edge_at() */
+	size_t edge_count, node_count;
+	const bool *is_changed; /* by symbol: what if; NULL: nothing is */
+	double share;           /* then: of its time */
 };
 
 /* Node of a call or an operation: its begin, or its end. */
@@ -47,7 +54,15 @@ int wti_path_graph_make(struct wti_path_graph *graph, const struct wti_work *wor
 			bool all_launches, struct wt_err *err);
 void wti_path_graph_release(struct wti_path_graph *graph);
 
-/* The edges of the longest path, from its end back to its beginning, and its length; to be freed.
+/* An edge by its number; `from` is the node that it leaves. */
+struct wti_path_edge wti_path_edge_at(const struct wti_path_graph *graph, uint32_t from,
+				      uint32_t number);
+/* Where an edge goes, and the node that it leaves. */
+uint32_t wti_path_edge_to(const struct wti_path_graph *graph, uint32_t number);
+uint32_t wti_path_from(const struct wti_path_graph *graph, uint32_t number);
+
+/* The numbers of the edges of the longest path, from its end back to its beginning, and its length;
+ * to be freed.
  */
 int wti_path_longest(const struct wti_path_graph *graph, uint32_t **ret_edges, size_t *ret_count,
 		     int64_t *ret_ns, struct wt_err *err);
@@ -58,5 +73,7 @@ struct wti_path_subject {
 };
 struct wti_path_subject wti_path_subject(const struct wti_path_graph *graph,
 					 const struct wti_path_edge *edge);
+/* Symbol of its name; WTI_SYMBOL_NONE: it has none. */
+uint32_t wti_path_name(const struct wti_work *work, struct wti_path_subject subject);
 
 #endif

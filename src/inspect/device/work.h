@@ -178,12 +178,12 @@ extern const char *const wti_work_kinds[];
 int wti_work_event(struct wti_work *work, const struct wt_event *event, struct wt_err *err);
 /* Everything was seen: joins and sorts. */
 int wti_work_finish(struct wti_work *work, struct wt_err *err);
+/* Frees what is known of memory, for whoever asks nothing about it. */
+void wti_work_forget_memory(struct wti_work *work);
 
 /* A part of it: devices by rank and number, queues by device and track. */
 int wti_work_order(struct wti_work *work, struct wt_err *err);
 
-/* After wti_work_finish(): index plus one of an operation, 0: there is none. */
-uint32_t wti_work_find(const struct wti_work *work, uint32_t stream, uint64_t correlation);
 /* The call that launched it, or NULL. */
 const struct wti_work_call *wti_work_launch(const struct wti_work *work,
 					    const struct wti_work_op *op);

@@ -177,7 +177,8 @@ static int hash_ops(struct wti_work *work, struct wt_err *err)
 	return 0;
 }
 
-uint32_t wti_work_find(const struct wti_work *work, uint32_t stream, uint64_t correlation)
+/* Index plus one of an operation, 0: there is none. */
+static uint32_t find_op(const struct wti_work *work, uint32_t stream, uint64_t correlation)
 {
 	size_t at = mix(stream, correlation);
 
@@ -258,7 +259,7 @@ static uint32_t find_anywhere(const struct wti_work *work, uint64_t correlation)
 	uint32_t found = 0;
 
 	for (size_t i = 0; !found && i < work->unit_count; i++)
-		found = wti_work_find(work, work->units[i].stream, correlation);
+		found = find_op(work, work->units[i].stream, correlation);
 	return found;
 }
 
@@ -269,16 +270,16 @@ static void join_edges(struct wti_work *work)
 
 		uint64_t to = edge->to;
 
-		edge->from = wti_work_find(work, edge->stream, edge->from);
-		edge->to = wti_work_find(work, edge->stream, to);
+		edge->from = find_op(work, edge->stream, edge->from);
+		edge->to = find_op(work, edge->stream, to);
 		if (!edge->to && edge->type == WT_EDGE_SEND_RECEIVE)
 			edge->to = find_anywhere(work, to);
 		if (!edge->from || !edge->to)
 			work->unjoined_count++;
 	}
 	for (size_t i = 0; i < work->access_count; i++)
-		work->accesses[i].correlation = wti_work_find(work, work->accesses[i].stream,
-							      work->accesses[i].correlation);
+		work->accesses[i].correlation =
+			find_op(work, work->accesses[i].stream, work->accesses[i].correlation);
 }
 
 /* Calls that wait for a device, or may: in all of these APIs. */
@@ -340,5 +341,8 @@ int wti_work_finish(struct wti_work *work, struct wt_err *err)
 	if (r)
 		return r;
 	join_edges(work);
+	free(work->slots);
+	work->slots = NULL;
+	work->slot_count = 0;
 	return wti_queue_mark(work, err);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Taking in what happened to memory: objects, allocations, and what operations read and write. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/grow.h"
@@ -134,4 +135,17 @@ int wti_work_memory_event(struct wti_work *work, const struct wt_event *event, s
 	default:
 		return object_of(work, event, err);
 	}
+}
+
+void wti_work_forget_memory(struct wti_work *work)
+{
+	free(work->memory);
+	free(work->accesses);
+	free(work->objects);
+	work->memory = NULL;
+	work->accesses = NULL;
+	work->objects = NULL;
+	work->memory_count = work->memory_capacity = 0;
+	work->access_count = work->access_capacity = 0;
+	work->object_count = work->object_capacity = 0;
 }

@@ -255,8 +255,13 @@ static void push_value(struct wti_course *course, const struct wt_event *event, 
 		.step = scope.step,
 		.time_ns = event->time_ns,
 		.is_random = !strncmp(wti_course_text(course, name), "random.", 7),
+		.is_setting = value->type != WT_VALUE_TYPE_HASH &&
+			      value->type != WTI_VALUE_TENSOR &&
+			      !strcmp(wti_course_text(course, owner), "torch"),
 	};
-	uint64_t token = mix(WTI_COMPUTED_VALUE, wti_course_text(course, name));
+	/* A parameter is read as a digest and as a hash, under one name. */
+	uint64_t token = mix(mix_number(WTI_COMPUTED_VALUE, value->type == WTI_VALUE_TENSOR),
+			     wti_course_text(course, name));
 
 	for (size_t i = 0; i < WTI_LIKENESSES; i++)
 		item.tokens[i] = token;

@@ -41,6 +41,7 @@ struct wti_computed {
 	bool raised;
 	bool is_cut;     /* it had more values than were recorded */
 	bool is_random;  /* the state of a random generator */
+	bool is_setting; /* how a library is set: threads, precision */
 	uint32_t opaque; /* arguments of which only the type is known, or the first elements */
 	struct wti_value_row *values;
 	uint32_t value_count;

@@ -338,7 +338,8 @@ static void sum_up(struct wti_divergence_report *report)
 		report->steps = j->last_step > report->steps ? j->last_step : report->steps;
 		is_whole &= track->in_a && track->in_b;
 		/* What was not read would show in the parameters, where these are compared. */
-		is_whole &= !j->unread || j->states;
+		is_whole &= (!j->unread || j->states) && !j->shards;
+		report->shards += j->shards;
 		/* A value that differs says more than another order of calls. */
 		if (first &&
 		    (!earliest ||

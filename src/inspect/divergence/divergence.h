@@ -39,7 +39,7 @@ struct wti_divergence_report {
 	uint64_t absorbed;   /* done in another order, without a difference that remains */
 	uint64_t shared_out; /* tracks that were compared by what was done: see crew.h */
 	bool by_order;       /* they did too much for that */
-	uint64_t compared, values_compared, unread, aligned, operations;
+	uint64_t compared, values_compared, unread, shards, aligned, operations;
 	int64_t steps; /* that both runs have, at least; -1: none */
 };
 

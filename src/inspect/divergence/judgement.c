@@ -11,6 +11,8 @@
 #include "base/text.h"
 #include "inspect/digits/lane.h"
 #include "memory.h"
+#include "settings.h"
+#include "shards.h"
 
 #define DEPTH_MAX 4096u
 #define PENDING_MAX 256u
@@ -38,6 +40,8 @@ struct wti_judge_track {
 	bool *inside;        /* by depth: whether something in there differs */
 	struct wti_generator_state generators[WTI_GENERATORS];
 	size_t generator_count;
+	struct wti_library_settings settings;
+	struct wti_shards shards;
 	/* Memory that nobody has written, the last such calls, by the hash of A's result. */
 	struct wti_first_difference *pending;
 	size_t pending_count;
@@ -249,6 +253,11 @@ static void take_value(struct wti_judge_track *track, const struct wti_computed 
 			       out.different);
 		return;
 	}
+	if (wti_is_shard(&track->shards, wti_course_text(track->a, a->callee), a->values,
+			 b->values)) {
+		judgement->shards++;
+		return;
+	}
 	judgement->values_compared += out.compared;
 	judgement->states += a->values[0].type == WT_VALUE_TYPE_HASH;
 	judgement->unread += out.unread;
@@ -439,6 +448,18 @@ static void count(struct wti_judgement *judgement, const struct wti_computed *a,
 	judgement->labels[label]++;
 }
 
+/* As they are up to the first difference. */
+static void take_setting(struct wti_judge_track *track, const struct wti_computed *a,
+			 const struct wti_computed *b)
+{
+	if (track->judgement->first.how != WTI_BEGINS_NOT)
+		return;
+	if (a)
+		wti_settings_take(&track->settings, 0, track->a, a);
+	if (b)
+		wti_settings_take(&track->settings, 1, track->b, b);
+}
+
 static int take(void *self, const struct wti_computed *a, const struct wti_computed *b,
 		enum wti_pairing_label label)
 {
@@ -451,11 +472,13 @@ static int take(void *self, const struct wti_computed *a, const struct wti_compu
 		keep_number(track, 1, b);
 	if (label == WTI_PAIR_ABSORBED)
 		return 0;
-	if (a && b && a->kind == WTI_COMPUTED_VALUE)
+	if ((a ? a : b)->is_setting)
+		take_setting(track, a, b);
+	else if (a && b && a->kind == WTI_COMPUTED_VALUE)
 		take_value(track, a, b);
 	else if (a && b)
 		judge(track, a, b);
-	else if ((a ? a : b)->kind != WTI_COMPUTED_VALUE)
+	else if ((a ? a : b)->kind != WTI_COMPUTED_VALUE && wti_pair_is_alone(label))
 		take_lone(track, a ? track->a : track->b, a ? a : b);
 	return 0;
 }
@@ -489,10 +512,14 @@ static int judge_all(struct wti_judge_track *track, struct wti_course *a, struct
 	}
 	if (!r)
 		r = pairer ? pairer->pair(pairer->self, a, b, &how) : wti_pair_courses(a, b, &how);
-	if (!r && (track->memory.failed || track->numbers[0].failed || track->numbers[1].failed))
+	if (!r && (track->memory.failed || track->shards.names.failed || track->numbers[0].failed ||
+		   track->numbers[1].failed))
 		r = WT_E_NOMEM;
 	if (!r)
 		name_generators(track);
+	if (track->judgement->first.how != WTI_BEGINS_NOT)
+		wti_settings_differing(&track->settings, track->judgement->settings,
+				       sizeof(track->judgement->settings));
 	return r;
 }
 
@@ -500,6 +527,7 @@ static void release(struct wti_judge_track *track)
 {
 	free(track->inside);
 	free(track->pending);
+	wti_shards_release(&track->shards);
 	wti_map_release(&track->memory);
 	wti_map_release(&track->numbers[0]);
 	wti_map_release(&track->numbers[1]);
@@ -523,39 +551,11 @@ int wti_judge_courses(struct wti_course *a, struct wti_course *b, const struct w
 	track->judgement = ret_judgement;
 	track->inside = calloc(DEPTH_MAX, sizeof(*track->inside));
 	track->pending = calloc(PENDING_MAX, sizeof(*track->pending));
+	wti_shards_init(&track->shards);
 	wti_map_init(&track->memory, HASHES_MAX);
 	wti_map_init(&track->numbers[0], NUMBERS_MAX);
 	wti_map_init(&track->numbers[1], NUMBERS_MAX);
 	r = track->inside && track->pending ? judge_all(track, a, b, resume, pairer) : WT_E_NOMEM;
 	release(track);
 	return r;
-}
-
-/* ---- What it is a difference of -------------------------------------------------------------- */
-
-const char *wti_cause_of(const struct wti_judgement *judgement)
-{
-	const struct wti_first_difference *first = &judgement->first;
-	bool is_rate = wti_ends_with(first->value, ".lr") || wti_ends_with(first->value, "_lr") ||
-		       strstr(first->value, "last_epoch");
-
-	switch (first->how) {
-	case WTI_BEGINS_STATE:
-		return first->action == WT_ACTION_STEP ? "optimizer state" : "";
-	case WTI_BEGINS_UNSEEN:
-		return is_rate                                         ? "schedule"
-		       : first->values[0].a.type == WT_VALUE_TYPE_HASH ? "weights"
-								       : "";
-	case WTI_BEGINS_INPUT:
-	case WTI_BEGINS_MIXED:
-		return "data";
-	case WTI_BEGINS_OUTPUT:
-		if (first->action == WT_ACTION_FORWARD)
-			return "weights";
-		if (first->action == WT_ACTION_BATCH || first->action == WT_ACTION_ROUND)
-			return "data";
-		return *judgement->generators ? "random state" : "";
-	default:
-		return "";
-	}
 }

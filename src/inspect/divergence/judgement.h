@@ -86,9 +86,11 @@ struct wti_judgement {
 	uint64_t same_since;      /* with values that are the same, behind the last of these */
 	uint64_t values_compared; /* inputs, outputs, states */
 	uint64_t states;          /* parameters and gradients among them, by hash */
+	uint64_t shards;          /* values of parameters of which the runs hold other amounts */
 	int64_t last_step;        /* that both have begun */
 	struct wti_resume resume; /* the second run goes on from what the first has saved */
 	char generators[128];     /* random generators that are used and whose states differ */
+	char settings[256];       /* of libraries, that differed where the difference begins */
 };
 
 /* A line of the program: only there a difference begins, what differs before it is left alone. */

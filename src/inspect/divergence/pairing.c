@@ -7,21 +7,12 @@
 
 #include "base/err.h"
 #include "inspect/core/align.h"
-
-#define NONE UINT32_MAX
-
-struct window {
-	struct wti_course *course;
-	size_t count;
-	uint32_t *partner; /* of each item: its place in the other window, or NONE */
-	uint8_t *label;    /* enum wti_pairing_label */
-	uint32_t *tokens;
-};
+#include "labels.h"
 
 struct job {
 	const struct wti_pairing_how *how;
-	struct window a, b;
-	size_t a_cut, b_cut; /* how much of the windows is handed over */
+	struct wti_pairing_past *past;
+	struct wti_pairing_windows both;
 	int failed;
 };
 
@@ -41,140 +32,66 @@ uint64_t wti_computed_result(const struct wti_computed *item)
 	return hash;
 }
 
-static uint64_t token_at(const struct window *w, size_t i, enum wti_likeness level)
-{
-	return wti_course_at(w->course, i)->tokens[level];
-}
-
 /* ---- Aligning -------------------------------------------------------------------------------- */
 
-static void fold_tokens(struct window *w, size_t from, size_t count, enum wti_likeness level)
+/* From the most exact to the least: those of the same step, then each likeness. */
+#define ROUNDS (1u + WTI_LIKENESSES)
+
+static void fold_tokens(struct wti_pairing_window *w, size_t from, size_t count, unsigned round)
 {
 	for (size_t i = from; i < from + count; i++) {
-		uint64_t token = token_at(w, i, level);
+		uint64_t token = round ? wti_course_at(w->course, i)->tokens[round - 1]
+				       : wti_step_token(w, i, WTI_LIKE_SHAPES);
 
 		w->tokens[i] = (uint32_t)(token ^ token >> 32);
 	}
 }
 
-static void join(struct job *job, size_t a, size_t b, enum wti_pairing_label label)
-{
-	job->a.partner[a] = (uint32_t)b;
-	job->b.partner[b] = (uint32_t)a;
-	job->a.label[a] = job->b.label[b] = (uint8_t)label;
-}
-
-/* Recurses once for each likeness: four deep. */
+/* Recurses once for each round: five deep. */
 static void align(struct job *job, size_t a, size_t a_count, size_t b, size_t b_count,
-		  enum wti_likeness level)
+		  unsigned round)
 {
+	struct wti_pairing_windows *both = &job->both;
 	struct wti_edits edits = {0};
 
-	if (!a_count || !b_count || level >= WTI_LIKENESSES || job->failed)
+	if (!a_count || !b_count || round >= ROUNDS || job->failed)
 		return;
-	fold_tokens(&job->a, a, a_count, level);
-	fold_tokens(&job->b, b, b_count, level);
-	job->failed = wti_align(job->a.tokens + a, a_count, job->b.tokens + b, b_count, &edits);
+	fold_tokens(&both->a, a, a_count, round);
+	fold_tokens(&both->b, b, b_count, round);
+	job->failed = wti_align(both->a.tokens + a, a_count, both->b.tokens + b, b_count, &edits);
 	for (size_t i = 0; i < edits.count && !job->failed; i++) {
 		const struct wti_edit *edit = &edits.all[i];
 
 		for (size_t j = 0; edit->is_equal && j < edit->a_count; j++)
-			join(job, a + edit->a + j, b + edit->b + j, WTI_PAIR_ALIGNED);
+			wti_join(both, a + edit->a + j, b + edit->b + j, WTI_PAIR_ALIGNED);
 		if (!edit->is_equal)
 			align(job, a + edit->a, edit->a_count, b + edit->b, edit->b_count,
-			      level + 1);
+			      round + 1);
 	}
 	wti_edits_release(&edits);
-}
-
-/* ---- Labels ---------------------------------------------------------------------------------- */
-
-/* The same line with the same inputs' shapes, elsewhere in the window. */
-static void find_reordered(struct job *job)
-{
-	struct wti_map places; /* token: place in b, plus one */
-
-	wti_map_init(&places, 2 * WTI_COURSE_WINDOW);
-	for (size_t i = job->b_cut; i-- > 0;)
-		if (job->b.partner[i] == NONE)
-			wti_map_put(&places, token_at(&job->b, i, WTI_LIKE_SHAPES), i + 1);
-	for (size_t i = 0; i < job->a_cut; i++) {
-		uint64_t place =
-			job->a.partner[i] == NONE
-				? wti_map_get(&places, token_at(&job->a, i, WTI_LIKE_SHAPES))
-				: 0;
-
-		if (place && job->b.partner[place - 1] == NONE)
-			join(job, i, place - 1, WTI_PAIR_REORDERED);
-	}
-	if (places.failed)
-		job->failed = WT_E_NOMEM;
-	wti_map_release(&places);
-}
-
-static bool is_aligned(const struct window *w, size_t i)
-{
-	return w->partner[i] != NONE && w->label[i] == WTI_PAIR_ALIGNED;
-}
-
-static size_t gap_end(const struct window *w, size_t from)
-{
-	while (from < w->count && !is_aligned(w, from))
-		from++;
-	return from;
-}
-
-static bool same_result(const struct job *job, size_t a_end, size_t b_end)
-{
-	uint64_t a = wti_computed_result(wti_course_at(job->a.course, a_end - 1));
-
-	return a && a == wti_computed_result(wti_course_at(job->b.course, b_end - 1));
-}
-
-static void label_gap(struct window *w, size_t from, size_t to, enum wti_pairing_label label)
-{
-	for (size_t i = from; i < to; i++)
-		if (w->partner[i] == NONE)
-			w->label[i] = (uint8_t)label;
-}
-
-/* What stands between two pairs on both sides: whether the last of each gives the same. */
-static void label_gaps(struct job *job)
-{
-	size_t a = 0, b = 0;
-
-	while (a < job->a.count || b < job->b.count) {
-		size_t a_end = gap_end(&job->a, a), b_end = gap_end(&job->b, b);
-		enum wti_pairing_label label = a_end - a > b_end - b   ? WTI_PAIR_FUSED
-					       : a_end - a < b_end - b ? WTI_PAIR_SPLIT
-								       : WTI_PAIR_REPLACED;
-		bool is_same = a_end > a && b_end > b && same_result(job, a_end, b_end);
-
-		label_gap(&job->a, a, a_end, is_same ? label : WTI_PAIR_MISSING);
-		label_gap(&job->b, b, b_end, is_same ? label : WTI_PAIR_EXTRA);
-		a = a_end + (a_end < job->a.count);
-		b = b_end + (b_end < job->b.count);
-	}
 }
 
 /* ---- Handing over ---------------------------------------------------------------------------- */
 
 /* The places behind the last pair that is certain; everything where both tracks end here. */
-static void find_cut(struct job *job)
+static void find_cut(struct wti_pairing_windows *both)
 {
-	size_t a = job->a.count;
-	bool is_end = job->a.count < WTI_COURSE_WINDOW && job->b.count < WTI_COURSE_WINDOW;
+	size_t a = both->a.count;
+	bool is_end = both->a.count < WTI_COURSE_WINDOW && both->b.count < WTI_COURSE_WINDOW;
 
-	while (!is_end && a > 0 && !is_aligned(&job->a, a - 1))
+	while (!is_end && a > 0 && !wti_is_aligned(&both->a, a - 1))
 		a--;
-	job->a_cut = is_end || !a ? job->a.count : a;
-	job->b_cut = is_end || !a ? job->b.count : job->a.partner[a - 1] + 1;
+	both->a.cut = is_end || !a ? both->a.count : a;
+	both->b.cut = is_end || !a ? both->b.count : both->a.partner[a - 1] + 1;
 }
 
-static int hand_over(struct job *job, const struct wti_computed *a, const struct wti_computed *b,
-		     uint8_t label)
+static int hand_over(struct wti_pairing_past *past, const struct wti_pairing_how *how,
+		     const struct wti_computed *a, const struct wti_computed *b,
+		     enum wti_pairing_label label)
 {
-	return job->how->taker(job->how->self, a, b, (enum wti_pairing_label)label);
+	if (label == WTI_PAIR_ALIGNED)
+		wti_past_take(past, a, b);
+	return how->taker(how->self, a, b, label);
 }
 
 /* Those of B without a partner, or with one elsewhere, before place `to`. */
@@ -183,9 +100,10 @@ static int hand_over_b(struct job *job, size_t *from, size_t to)
 	int r = 0;
 
 	for (; *from < to && !r; ++*from)
-		if (job->b.partner[*from] == NONE)
-			r = hand_over(job, NULL, wti_course_at(job->b.course, *from),
-				      job->b.label[*from]);
+		if (job->both.b.partner[*from] == WTI_NO_PARTNER)
+			r = hand_over(job->past, job->how, NULL,
+				      wti_course_at(job->both.b.course, *from),
+				      (enum wti_pairing_label)job->both.b.label[*from]);
 	return r;
 }
 
@@ -194,22 +112,24 @@ static int hand_over_all(struct job *job)
 	size_t b = 0;
 	int r = 0;
 
-	for (size_t a = 0; a < job->a_cut && !r; a++) {
-		uint32_t partner = job->a.partner[a];
+	for (size_t a = 0; a < job->both.a.cut && !r; a++) {
+		uint32_t partner = job->both.a.partner[a];
 
-		if (is_aligned(&job->a, a)) {
+		if (wti_is_aligned(&job->both.a, a)) {
 			r = hand_over_b(job, &b, partner);
 			b = partner + 1;
 		}
-		r = r ? r
-		      : hand_over(job, wti_course_at(job->a.course, a),
-				  partner == NONE ? NULL : wti_course_at(job->b.course, partner),
-				  job->a.label[a]);
+		if (!r)
+			r = hand_over(job->past, job->how, wti_course_at(job->both.a.course, a),
+				      partner == WTI_NO_PARTNER
+					      ? NULL
+					      : wti_course_at(job->both.b.course, partner),
+				      (enum wti_pairing_label)job->both.a.label[a]);
 	}
-	return r ? r : hand_over_b(job, &b, job->b_cut);
+	return r ? r : hand_over_b(job, &b, job->both.b.cut);
 }
 
-static int window_init(struct window *w, struct wti_course *course)
+static int window_init(struct wti_pairing_window *w, struct wti_course *course)
 {
 	int r = wti_course_fill(course, WTI_COURSE_WINDOW);
 
@@ -224,31 +144,31 @@ static int window_init(struct window *w, struct wti_course *course)
 	return 0;
 }
 
-static void window_release(struct window *w)
+static void window_release(struct wti_pairing_window *w)
 {
 	free(w->partner);
 	free(w->label);
 	free(w->tokens);
 }
 
-static int take_window(struct wti_course *a, struct wti_course *b,
-		       const struct wti_pairing_how *how)
+static int take_window(struct wti_course *a, struct wti_course *b, int64_t ahead,
+		       struct wti_pairing_past *past, const struct wti_pairing_how *how)
 {
-	struct job job = {.how = how};
-	int r = window_init(&job.a, a), other = window_init(&job.b, b);
+	struct job job = {.how = how, .past = past, .both = {.b.ahead = ahead, .past = past}};
+	struct wti_pairing_windows *both = &job.both;
+	int r = window_init(&both->a, a), other = window_init(&both->b, b);
 
 	r = r ? r : other;
 	if (!r) {
-		align(&job, 0, job.a.count, 0, job.b.count, WTI_LIKE_SHAPES);
-		find_cut(&job);
-		find_reordered(&job);
-		label_gaps(&job);
-		r = job.failed ? job.failed : hand_over_all(&job);
-		wti_course_drop(a, job.a_cut);
-		wti_course_drop(b, job.b_cut);
+		align(&job, 0, both->a.count, 0, both->b.count, 0);
+		find_cut(both);
+		r = job.failed ? job.failed : wti_label_rest(both);
+		r = r ? r : hand_over_all(&job);
+		wti_course_drop(a, both->a.cut);
+		wti_course_drop(b, both->b.cut);
 	}
-	window_release(&job.a);
-	window_release(&job.b);
+	window_release(&both->a);
+	window_release(&both->b);
 	return r;
 }
 
@@ -259,8 +179,10 @@ static bool heads_agree(const struct wti_course *a, const struct wti_course *b)
 		       wti_course_at(b, 0)->tokens[WTI_LIKE_SHAPES];
 }
 
-int wti_pair_courses(struct wti_course *a, struct wti_course *b, const struct wti_pairing_how *how)
+static int pair(struct wti_course *a, struct wti_course *b, struct wti_pairing_past *past,
+		const struct wti_pairing_how *how)
 {
+	int64_t ahead = 0; /* a run that goes on from another counts its steps anew */
 	int r = 0;
 
 	while (!r) {
@@ -269,13 +191,24 @@ int wti_pair_courses(struct wti_course *a, struct wti_course *b, const struct wt
 		if (r || (!wti_course_count(a) && !wti_course_count(b)))
 			break;
 		if (!heads_agree(a, b)) {
-			r = take_window(a, b, how);
+			r = take_window(a, b, ahead, past, how);
 			continue;
 		}
-		r = how->taker(how->self, wti_course_at(a, 0), wti_course_at(b, 0),
-			       WTI_PAIR_ALIGNED);
+		if (wti_course_at(a, 0)->step >= 0 && wti_course_at(b, 0)->step >= 0)
+			ahead = wti_course_at(a, 0)->step - wti_course_at(b, 0)->step;
+		r = hand_over(past, how, wti_course_at(a, 0), wti_course_at(b, 0),
+			      WTI_PAIR_ALIGNED);
 		wti_course_drop(a, 1);
 		wti_course_drop(b, 1);
 	}
+	return r;
+}
+
+int wti_pair_courses(struct wti_course *a, struct wti_course *b, const struct wti_pairing_how *how)
+{
+	struct wti_pairing_past *past = calloc(1, sizeof(*past));
+	int r = past ? pair(a, b, past, how) : WT_E_NOMEM;
+
+	free(past);
 	return r;
 }

@@ -78,8 +78,11 @@ static int add_stream(const struct wt_trace *trace, size_t stream, const struct 
 
 	for (size_t i = 0; i < wt_reader_track_count(reader); i++) {
 		uint32_t track = wt_reader_track_at(reader, i)->id;
-		struct wti_post place = {stream, track,  role.rank, role.worker,
-					 0,      thread, false,     false};
+		struct wti_post place = {.stream = stream,
+					 .track = track,
+					 .rank = role.rank,
+					 .worker = role.worker,
+					 .thread = thread};
 
 		if (!wti_map_get(busy, (uint64_t)stream << 32 | track))
 			continue;
@@ -92,6 +95,16 @@ static int add_stream(const struct wt_trace *trace, size_t stream, const struct 
 		thread++;
 	}
 	return 0;
+}
+
+static void take_seats(struct wti_posts *places)
+{
+	bool has_ranks = false;
+
+	for (size_t i = 0; i < places->count; i++)
+		has_ranks |= places->all[i].rank != 0;
+	for (size_t i = 0; i < places->count; i++)
+		places->all[i].seat = has_ranks ? places->all[i].rank : 1;
 }
 
 int wti_posts_find(const struct wt_trace *trace, struct wti_posts *ret_places, struct wt_err *err)
@@ -115,6 +128,7 @@ int wti_posts_find(const struct wt_trace *trace, struct wti_posts *ret_places, s
 	for (size_t i = 0; i < count && !r; i++)
 		if (add_stream(trace, order[i], &roles, &busy, ret_places))
 			r = wti_err(err, WT_E_NOMEM, "out of memory");
+	take_seats(ret_places);
 	wti_map_release(&busy);
 	wti_roles_release(&roles);
 	free(order);
@@ -123,7 +137,7 @@ int wti_posts_find(const struct wt_trace *trace, struct wti_posts *ret_places, s
 
 bool wti_posts_same_rank(const struct wti_post *a, const struct wti_post *b)
 {
-	return (a->rank ? a->rank : 1) == (b->rank ? b->rank : 1);
+	return a->seat == b->seat;
 }
 
 static bool corresponds(const struct wti_post *a, const struct wti_post *b)

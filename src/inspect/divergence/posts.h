@@ -19,6 +19,7 @@ struct wti_post {
 	size_t stream;
 	uint32_t track;
 	uint32_t rank, worker; /* as of struct wti_role */
+	uint32_t seat;         /* its rank; of a run without ranks the first, as of one process */
 	uint32_t process;      /* its number among those of the same role */
 	uint32_t thread;       /* its number in its process */
 	bool is_chief;         /* the first thread of the first process of its rank */
@@ -31,7 +32,8 @@ struct wti_posts {
 };
 
 int wti_posts_find(const struct wt_trace *trace, struct wti_posts *ret_places, struct wt_err *err);
-/* Of the same rank: a run of one process corresponds to the first rank of a run of several. */
+/* Of the same rank: a run without ranks corresponds to the first rank of another, whose launcher
+ * has none. */
 bool wti_posts_same_rank(const struct wti_post *a, const struct wti_post *b);
 /* NULL: there is none that is not taken. */
 struct wti_post *wti_post_partner(const struct wti_post *place, struct wti_posts *others);

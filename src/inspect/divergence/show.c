@@ -179,11 +179,15 @@ static void show_alignment(const struct wti_divergence_report *report, struct wt
 	wt_table_column(table, "split", "split", WT_CELL_COUNT);
 	wt_table_column(table, "replaced", "replaced", WT_CELL_COUNT);
 	wt_table_column(table, "absorbed", "absorbed", WT_CELL_COUNT);
+	wt_table_column(table, "inside", "inside", WT_CELL_COUNT);
+	wt_table_column(table, "around", "around", WT_CELL_COUNT);
+	wt_table_column(table, "repeated", "repeated", WT_CELL_COUNT);
 	wt_table_column(table, "same", "same", WT_CELL_COUNT);
 	wt_table_column(table, "inherited", "inherited", WT_CELL_COUNT);
 	wt_table_column(table, "further", "further origins", WT_CELL_COUNT);
 	wt_table_column(table, "unread", "not read", WT_CELL_COUNT);
 	wt_table_column(table, "generators", "random states that differ", WT_CELL_TEXT);
+	wt_table_column(table, "settings", "settings that differ", WT_CELL_TEXT);
 	for (size_t i = 0; i < report->count; i++) {
 		const struct wti_judgement *j = &report->tracks[i].judgement;
 
@@ -200,6 +204,7 @@ static void show_alignment(const struct wti_divergence_report *report, struct wt
 		wt_table_count(table, j->further);
 		wt_table_count(table, j->unread);
 		add_text(table, j->generators);
+		add_text(table, j->settings);
 	}
 }
 
@@ -230,6 +235,12 @@ static void note_gaps(const struct wti_divergence_report *report, struct wt_resu
 			       "%" PRIu64 " operations of threads were done in another order, and "
 			       "no difference remains of it",
 			       report->absorbed);
+	if (report->shards)
+		wt_result_note(result,
+			       "%" PRIu64
+			       " values of parameters and gradients were not compared: one "
+			       "of the runs holds only a part of them",
+			       report->shards);
 	if (!report->values_compared)
 		wt_result_note(result, "no value was recorded that could be compared");
 	for (size_t i = 0; i < report->count; i++) {

@@ -17,7 +17,7 @@
 enum {
 	WORDS = 624,
 	BEFORE_BYTES_MAX = 256, /* of a generator that stand before its words */
-	BESIDE_BYTES = 24,      /* what stands before torch's words: seed, position */
+	BESIDE_BYTES = 4,       /* torch's position; padding stands before it, with any contents */
 };
 
 /* ---- Finding ----------------------------------------------------------------------------------
