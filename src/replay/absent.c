@@ -23,6 +23,11 @@ int wti_replay(const struct wt_trace *trace, const char *folder,
 	return absent(err);
 }
 
+bool wti_replay_is_agreed(const char *yes, const char *code)
+{
+	return false;
+}
+
 int wti_replay_consent(const struct wt_trace *trace, const char *folder,
 		       char ret_code[WTI_REPLAY_CODE_BYTES], struct wti_buf *out,
 		       struct wt_err *err)

@@ -62,6 +62,24 @@ static void add_program(const struct wti_replay_plan *plan, uint32_t index, int 
 	wti_buf_release(&content);
 }
 
+bool wti_replay_is_agreed(const char *yes, const char *code)
+{
+	size_t bytes = strlen(code);
+
+	return bytes && !strncmp(yes, code, bytes) && (!yes[bytes] || yes[bytes] == ',');
+}
+
+bool wti_replay_is_named(const char *yes, uint64_t hash)
+{
+	char name[20];
+	int bytes = snprintf(name, sizeof(name), ",%016" PRIx64, hash);
+
+	for (const char *at = strchr(yes, ','); at; at = strchr(at + 1, ','))
+		if (!strncmp(at, name, (size_t)bytes) && (!at[bytes] || at[bytes] == ','))
+			return true;
+	return false;
+}
+
 int wti_replay_consent(const struct wt_trace *trace, const char *folder,
 		       char ret_code[WTI_REPLAY_CODE_BYTES], struct wti_buf *out,
 		       struct wt_err *err)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The public C API of a replay, over what the command line uses. */
-#include <string.h>
-
 #include <wheeltap/replay.h>
 
 #include "base/buf.h"
@@ -40,7 +38,7 @@ static int consent(const struct wt_trace *trace, const char *folder,
 	char code[WT_REPLAY_CODE_BYTES];
 	int r = wt_replay_code(trace, folder, code, err);
 
-	if (r || (options->yes && !strncmp(options->yes, code, strlen(code))))
+	if (r || (options->yes && wti_replay_is_agreed(options->yes, code)))
 		return r;
 	return wti_err(err, WT_E_ARG,
 		       "nothing was executed: `yes` is not the code of the run's programs, '%s'",

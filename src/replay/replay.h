@@ -30,7 +30,8 @@ struct wti_replay_options {
 	uint64_t repeats;      /* of each kernel from the same content */
 	double speed;          /* of the recorded times; 0: without pauses */
 	const char *device;    /* part of a name; NULL: the recorded one */
-	const char *binaries;  /* text with the hashes of native code that may run; NULL: none */
+	const char *binaries;  /* what was agreed to, with hashes of native code that may run; NULL:
+				  none */
 	uint64_t ulp;          /* tolerance on another device */
 	uint64_t memory_bytes; /* ceiling on the device */
 	const char *emit;      /* file for a program that shows the divergence; NULL: none */
@@ -51,6 +52,13 @@ int wti_replay(const struct wt_trace *trace, const char *folder,
 	       struct wt_err *err);
 
 #define WTI_REPLAY_CODE_BYTES 17
+
+/*
+ * What somebody has agreed to: the code, and after commas the hashes of programs that are native
+ * code. Whether that is `code`; and whether a program of that hash is among them.
+ */
+bool wti_replay_is_agreed(const char *yes, const char *code);
+bool wti_replay_is_named(const char *yes, uint64_t hash);
 
 struct wti_buf;
 /* What would be executed, for whoever has to agree: a line for each program, and one code for all.

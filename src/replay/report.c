@@ -324,6 +324,14 @@ void wti_replay_report_total(const struct wti_replay_total *total, struct wt_res
 			     total->restored);
 }
 
+/* Of the execution that kept the recorded pace. */
+static void add_duration(const struct wti_replayed *r, struct wt_result *result)
+{
+	if (r->other && r->options->speed > 0)
+		wt_result_fact_number(result, "seconds", "seconds", WT_CELL_NUMBER,
+				      (double)r->other->duration_ns / 1e9);
+}
+
 static void add_devices(const struct wti_replayed *r, struct wt_result *result)
 {
 	for (size_t i = 0; i < WTI_SESSION_DEVICES_MAX; i++) {
@@ -380,6 +388,7 @@ void wti_replay_report_replayed(const struct wti_replayed *r, struct wt_result *
 	if (!r->session)
 		return;
 	add_devices(r, result);
+	add_duration(r, result);
 	for (size_t i = 0; i < r->plan->serial_count && findings < FINDINGS_MAX; i++)
 		if (r->verdicts->ops[r->plan->serial[i]].verdict == WTI_VERDICT_ORIGIN) {
 			add_origin(r, r->plan->serial[i], result);

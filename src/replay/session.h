@@ -17,8 +17,8 @@
 
 /* How to make a session. */
 struct wti_replay_session_how {
-	const char *device;   /* part of the name of the device to use; NULL: the recorded one */
-	const char *binaries; /* native code that may be loaded: text with its hashes; NULL: none */
+	const char *device;    /* part of the name of the device to use; NULL: the recorded one */
+	const char *binaries;  /* what was agreed to, with hashes of native code; NULL: none */
 	uint64_t memory_bytes; /* ceiling of memory on the device at a time */
 	uint8_t uninitialised; /* what memory contains that nobody initialised */
 };

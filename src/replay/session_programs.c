@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "replay.h"
 #include "store.h"
 
 enum { MADE_OF_SOURCE, MADE_OF_BINARY, MADE_OF_IL, MADE_OF_BUILT_IN, MADE_OF_PROGRAMS };
@@ -28,15 +29,6 @@ static cl_uint devices_of(const struct wti_replay_session *session, cl_device_id
 			ids[count++] = session->devices[i].id;
 	}
 	return count;
-}
-
-static bool is_named(const struct wti_replay_session *session, uint64_t hash)
-{
-	char name[20];
-
-	snprintf(name, sizeof(name), "%016" PRIx64, hash);
-	return session->how.binaries &&
-	       (!strcmp(session->how.binaries, "all") || strstr(session->how.binaries, name));
 }
 
 static cl_program create(struct wti_replay_session *session,
@@ -117,7 +109,8 @@ const char *wti_replay_session_make_program(struct wti_replay_session *session, 
 		return "its program was linked of several, and what came of it was not kept";
 	if (object->is_specialised)
 		return "its program has specialization constants, which a replay does not set";
-	if (object->flags != MADE_OF_SOURCE && !is_named(session, object->hash))
+	if (object->flags != MADE_OF_SOURCE &&
+	    !(session->how.binaries && wti_replay_is_named(session->how.binaries, object->hash)))
 		return wti_replay_session_text(
 			session,
 			"its program is native code, which is not run unless --yes "

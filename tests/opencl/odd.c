@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What programs may do and few do: objects released while their commands are on their way,
- * functions of the program that the driver calls, programs that are linked or have constants, parts
- * of a device, one kernel launched by several threads, a child of fork(), calls that the driver
- * refuses. The word says which.
+ * functions of the program that the driver calls, programs that are linked, native code or have
+ * constants, parts of a device, one kernel launched by several threads, a child of fork(), calls
+ * that the driver refuses, long pauses. The word says which.
  */
 #include <pthread.h>
 #include <sys/wait.h>
@@ -508,6 +508,54 @@ static void never(void)
 	fflush(stdout);
 }
 
+/* The program is loaded from what the driver made of it. */
+static void binary(void)
+{
+	struct session s;
+	cl_mem buffer;
+	cl_kernel kernel = prepare(&s, 0, &buffer);
+	size_t bytes = 0;
+	unsigned char *code;
+	cl_int status;
+
+	MUST(clReleaseKernel(kernel));
+	MUST(clGetProgramInfo(s.program, CL_PROGRAM_BINARY_SIZES, sizeof(bytes), &bytes, NULL));
+	code = malloc(bytes);
+	MUST(clGetProgramInfo(s.program, CL_PROGRAM_BINARIES, sizeof(code), &code, NULL));
+	MUST(clReleaseProgram(s.program));
+	s.program = clCreateProgramWithBinary(s.context, 1, &s.device, &bytes,
+					      (const unsigned char **)&code, NULL, &status);
+	must(status, "clCreateProgramWithBinary");
+	MUST(clBuildProgram(s.program, 1, &s.device, "", NULL, NULL));
+	free(code);
+	kernel = kernel_of(&s, "bump");
+	SET(kernel, 0, buffer);
+	launch(&s, kernel, 0, NULL, NULL);
+	read_back(&s, buffer, sizeof(numbers), numbers);
+	MUST(clReleaseKernel(kernel));
+	MUST(clReleaseMemObject(buffer));
+	close_device(&s);
+}
+
+/* The host does something else for a while between its launches. */
+static void pauses(void)
+{
+	const struct timespec nap = {.tv_nsec = 200000000};
+	struct session s;
+	cl_mem buffer;
+	cl_kernel kernel = prepare(&s, 0, &buffer);
+
+	for (int i = 0; i < 3; i++) {
+		launch(&s, kernel, 0, NULL, NULL);
+		MUST(clFinish(s.queue));
+		nanosleep(&nap, NULL);
+	}
+	read_back(&s, buffer, sizeof(numbers), numbers);
+	MUST(clReleaseKernel(kernel));
+	MUST(clReleaseMemObject(buffer));
+	close_device(&s);
+}
+
 int main(int count, char **words)
 {
 	const struct {
@@ -527,6 +575,8 @@ int main(int count, char **words)
 		{"refused", refused},
 		{"gated", gated},
 		{"never", never},
+		{"binary", binary},
+		{"pauses", pauses},
 	};
 
 	for (size_t i = 0; count > 1 && i < sizeof(all) / sizeof(*all); i++)

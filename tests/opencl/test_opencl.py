@@ -99,7 +99,7 @@ def test_of(name: str) -> Any:
 
 
 for program in PROGRAMS:
-    if program not in ("killed", "odd", "float_atomics", "two_queues"):  # the last two are for replays
+    if program not in ("killed", "odd", "divergences", "float_atomics", "two_queues"):  # the last three are for replays
         setattr(OpenCL, f"test_{program}", test_of(program))
 
 

@@ -7,13 +7,18 @@ is missing said.
 
 from __future__ import annotations
 
+import json
+import os
+import pty
+import re
 import shutil
+import subprocess
 import sys
 import unittest
 from pathlib import Path
 
 from replaying import MISTAKES, WHEELTAP, code_of, emit_and_show, record, replay, start
-from harness import BUILD, PYTHON, Case, skip  # noqa: E402  (replaying finds it)
+from harness import BUILD, PYTHON, Case, environment, skip  # noqa: E402  (replaying finds it)
 
 PROGRAMS = {Path(path).name.removeprefix("opencl_"): path for path in sys.argv[1:]}
 
@@ -44,6 +49,18 @@ class Replay(Case):
         other = start([WHEELTAP, "replay", "--yes", "0123456789abcdef", str(folder)])
         self.assertEqual(other.returncode, 2)
         self.assertIn("--yes names other programs", other.stderr)
+
+    def test_asked_on_a_terminal(self) -> None:
+        folder = self.recorded("vector_add")
+        for answer, status, says in (("n", 2, "nothing was executed"), ("", 2, "nothing was executed"), ("y", 0, "BIT-EXACT")):
+            ours, theirs = pty.openpty()
+            os.write(ours, f"{answer}\n".encode())
+            done = subprocess.run([WHEELTAP, "replay", str(folder)], env=environment(), stdin=theirs, capture_output=True, check=False, text=True)
+            os.close(ours)
+            os.close(theirs)
+            self.assertEqual(done.returncode, status, answer)
+            self.assertIn("execute them? [y/N]", done.stderr)
+            self.assertIn(says, done.stdout + done.stderr)
 
     def test_code_is_of_the_bytes(self) -> None:
         """A program that was changed under its old name is not what was agreed to, and is not executed either."""
@@ -153,6 +170,52 @@ class Replay(Case):
                   "print(result.status, result.success, len(result.races), result.counts['same'])\n")
         done = start([PYTHON, "-c", script, str(self.recorded("two_queues"))], PYTHONPATH=str(BUILD / "python"))
         self.assertEqual((done.stdout, done.returncode), ("divergent False 1 3\n", 0), done.stderr)
+
+    def test_stream(self) -> None:
+        """One queue, and of the other what it needs."""
+        folder = self.recorded("two_queues", "ordered")
+        code = code_of(folder)
+        status, result, _ = replay(folder, "--mode", "stream", "--queue", "queue 2", code=code)
+        self.assertEqual((status, result["missing"]), (3, 0), result)
+        self.assertEqual((result["operations"], result["executed"]), (1, 2))
+        none = replay(folder, "--mode", "stream", "--queue", "no such queue", code=code)
+        self.assertEqual((none[0], none[1]["status"], none[1]["operations"]), (3, "not_measured", 0))
+
+    def test_speed(self) -> None:
+        """The program paused twice for 0.2 s between its kernels, and so does the replay."""
+        folder = self.recorded("odd", "pauses")
+        code = code_of(folder)
+        for speed, least in (("1", 0.4), ("0.1", 2.0)):
+            status, result, _ = replay(folder, "--speed", speed, code=code)
+            self.assertEqual((status, result["status"]), (0, "bit_exact"))
+            self.assertGreaterEqual(result["seconds"], least)
+        self.assertNotIn("seconds", replay(folder, code=code)[1])
+
+    def test_another_device(self) -> None:
+        """The same results, and yet not called bit-exact."""
+        folder = self.recorded("vector_add")
+        code = code_of(folder)
+        done = start([WHEELTAP, "replay", "--json", "--yes", code, str(folder)], POCL_DEVICES="basic")
+        result = json.loads(done.stdout)
+        if result["device"] == json.loads(start([WHEELTAP, "replay", "--json", "--yes", code, str(folder)]).stdout)["device"]:
+            self.skipTest("the driver has no second device")
+        self.assertEqual((done.returncode, result["status"]), (0, "within_tolerance"), result)
+        self.assertIn("cannot be bit-exact", done.stderr)
+
+    def test_native_code(self) -> None:
+        """The code of the run is not enough: the program has to be named, too."""
+        folder = self.recorded("odd", "binary")
+        code = code_of(folder)
+        listed = start([WHEELTAP, "replay", str(folder)]).stderr
+        status, result, _ = replay(folder, code=code)
+        self.assertEqual((status, result["status"], result["missing"]), (3, "partial", 1), result)
+        self.assertIn("native code", str(result["tables"]["operations"]))
+        name = re.search(r"program ([0-9a-f]{16}) \(NATIVE CODE", listed)
+        self.assertIsNotNone(name, listed)
+        for wrong in (f"{code},{'0' * 16}", f"{code},"):
+            self.assertEqual(replay(folder, code=wrong)[1]["missing"], 1)
+        status, result, _ = replay(folder, code=f"{code},{name[1]}")
+        self.assertEqual((status, result["status"], result["missing"]), (0, "bit_exact", 0), result)
 
     def test_usage(self) -> None:
         folder = self.recorded("vector_add")

@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/err.h"
 #include "base/text.h"
+#include "cli/consent.h"
 #include "cli/front.h"
 #include "cli/report.h"
 #include "cli/verb.h"
@@ -142,16 +142,6 @@ static int read_options(const struct replay_options *o, struct wti_replay_option
 
 /* ---- Consent --------------------------------------------------------------------------------- */
 
-static bool ask(void)
-{
-	char answer[16];
-
-	if (!isatty(STDIN_FILENO))
-		return false;
-	wti_warn("execute them? [y/N]");
-	return fgets(answer, sizeof(answer), stdin) && (*answer == 'y' || *answer == 'Y');
-}
-
 /* Kernels are code, and come from a folder that anybody may have made. */
 static int consent(const struct wti_opened_run *opened, const struct replay_options *o,
 		   struct wt_err *err)
@@ -162,7 +152,7 @@ static int consent(const struct wti_opened_run *opened, const struct replay_opti
 
 	wti_buf_init(&lines, 1u << 20);
 	r = wti_replay_consent(opened->trace, opened->run.path, code, &lines, err);
-	if (!r && o->yes && !strncmp(o->yes, code, strlen(code))) {
+	if (!r && o->yes && wti_replay_is_agreed(o->yes, code)) {
 		wti_buf_release(&lines);
 		return 0;
 	}
@@ -171,7 +161,7 @@ static int consent(const struct wti_opened_run *opened, const struct replay_opti
 		wti_print_err_lines(lines.data, lines.bytes);
 	}
 	wti_buf_release(&lines);
-	if (r || (!o->yes && ask()))
+	if (r || (!o->yes && wti_consent_ask("execute them?") == WTI_CONSENT_GIVEN))
 		return r;
 	return wti_err(err, WT_E_ARG,
 		       "nothing was executed: %slook at the programs, then repeat with --yes %s",

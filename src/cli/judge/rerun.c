@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "collect/environment.h"
+#include "cli/consent.h"
 #include "cli/front.h"
 #include "cli/report.h"
 #include "cli/verb.h"
@@ -59,16 +60,6 @@ struct rerun {
 
 /* ---- Consent --------------------------------------------------------------------------------- */
 
-static bool ask(void)
-{
-	char answer[16];
-
-	if (!isatty(STDIN_FILENO))
-		return false;
-	wti_warn("run it? [y/N]");
-	return fgets(answer, sizeof(answer), stdin) && (*answer == 'y' || *answer == 'Y');
-}
-
 /* Nothing of a run folder is executed that nobody has seen: the line has all of it. */
 static int consent(const struct rerun *rerun, struct wt_err *err)
 {
@@ -77,7 +68,7 @@ static int consent(const struct rerun *rerun, struct wt_err *err)
 	if (yes && !strcmp(yes, rerun->plan.line))
 		return 0;
 	wti_warn("in '%s' this would be run: %s", rerun->plan.run.directory, rerun->plan.line);
-	if (!yes && ask())
+	if (!yes && wti_consent_ask("run it?") == WTI_CONSENT_GIVEN)
 		return 0;
 	return wti_err(err, WT_E_ARG,
 		       yes ? "nothing was run: '--yes' names another command than the run has"

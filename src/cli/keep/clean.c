@@ -13,6 +13,7 @@
 
 #include "base/err.h"
 #include "base/text.h"
+#include "cli/consent.h"
 #include "cli/front.h"
 #include "cli/report.h"
 #include "cli/progress.h"
@@ -110,17 +111,15 @@ static size_t choose(const struct clean_options *o, struct wti_run *runs, size_t
 
 static bool confirm(size_t count, uint64_t bytes)
 {
-	char size[16], answer[16], question[80];
+	const char *plural = count == 1 ? "" : "s";
+	char size[16];
+	enum wti_consent answer = wti_consent_ask("remove %zu run%s (%s)?", count, plural,
+						  wti_format_bytes(size, bytes));
 
-	if (!isatty(STDIN_FILENO)) {
+	if (answer == WTI_CONSENT_NOBODY)
 		wti_warn("there is no terminal to ask on: use --yes to remove %zu run%s", count,
-			 count == 1 ? "" : "s");
-		return false;
-	}
-	snprintf(question, sizeof(question), "remove %zu run%s (%s)? [y/N] ", count,
-		 count == 1 ? "" : "s", wti_format_bytes(size, bytes));
-	wti_print_err(question, strlen(question));
-	return fgets(answer, sizeof(answer), stdin) && (answer[0] == 'y' || answer[0] == 'Y');
+			 plural);
+	return answer == WTI_CONSENT_GIVEN;
 }
 
 static void add_row(struct wt_table *table, const struct wti_run *run, uint64_t bytes)
