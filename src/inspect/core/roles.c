@@ -98,15 +98,16 @@ int wti_roles_init(struct wti_roles *roles, const struct wt_trace *trace, struct
 	wti_map_init(&roles->places, PROCESSES_MAX);
 	roles->streams = calloc(count + 1, sizeof(*roles->streams));
 	roles->numbers = calloc(count + 1, sizeof(*roles->numbers));
-	if (!roles->streams || !roles->numbers)
-		return wti_err(err, WT_E_NOMEM, "out of memory");
-	r = go_through(roles, processes, NULL, take_process, err);
+	r = roles->streams && roles->numbers ? 0 : wti_err(err, WT_E_NOMEM, "out of memory");
+	r = r ? r : go_through(roles, processes, NULL, take_process, err);
 	r = r ? r : go_through(roles, states, WORKER_OWNER, take_number, err);
 	r = r ? r : go_through(roles, calls, WTI_WORKER_NAME, take_worker, err);
 	for (size_t i = 0; i < count && !r; i++)
 		if (!roles->streams[i].worker)
 			roles->streams[i].rank =
 				(uint32_t)wti_map_get(&roles->ranks, pid_of(roles, i));
+	if (r)
+		wti_roles_release(roles);
 	return r;
 }
 
@@ -117,6 +118,7 @@ void wti_roles_release(struct wti_roles *roles)
 	wti_map_release(&roles->parents);
 	wti_map_release(&roles->ranks);
 	wti_map_release(&roles->places);
+	*roles = (struct wti_roles){0};
 }
 
 struct wti_role wti_role_of(const struct wti_roles *roles, size_t stream)

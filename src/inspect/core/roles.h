@@ -30,7 +30,8 @@ struct wti_roles {
 	struct wti_map places;    /* rank and place: 1 while its worker lives */
 };
 
-/* Goes once through what says it. Damage is left to the way through all events. */
+/* Goes once through what says it. Damage is left to the way through all events. After a failure
+ * there is nothing to release, and doing so is harmless. */
 int wti_roles_init(struct wti_roles *roles, const struct wt_trace *trace, struct wt_err *err);
 void wti_roles_release(struct wti_roles *roles);
 struct wti_role wti_role_of(const struct wti_roles *roles, size_t stream);
