@@ -243,6 +243,19 @@ static const char *make_sub_buffer(struct wti_replay_session *session,
 	return *ret ? NULL : wti_replay_session_text(session, "no sub-buffer: error %d", status);
 }
 
+/* Extents are what the driver believes, whatever size was recorded. */
+static bool is_allowed(const struct wti_replay_session *session, const cl_image_desc *about)
+{
+	const size_t extents[] = {about->image_width, about->image_height, about->image_depth,
+				  about->image_array_size};
+	uint64_t elements = 1;
+
+	for (size_t i = 0; i < WTI_COUNT(extents); i++)
+		if (extents[i] && __builtin_mul_overflow(elements, extents[i], &elements))
+			return false;
+	return elements <= session->how.memory_bytes;
+}
+
 /* docs/opencl.md: what the details of an image are. Pitches are those of host memory. */
 static const char *make_image(struct wti_replay_session *session,
 			      const struct wti_replay_plan_object *object, void *context,
@@ -264,6 +277,8 @@ static const char *make_image(struct wti_replay_session *session,
 	about.image_height = wti_get64(at + 24);
 	about.image_depth = wti_get64(at + 32);
 	about.image_array_size = wti_get64(at + 40);
+	if (!is_allowed(session, &about))
+		return "it needs more memory than --memory-max allows";
 	of = wti_map_get(&session->plan->object_of, wti_get64(at + 72));
 	if (of && wti_replay_plan_is_memory(&session->plan->objects[of - 1]))
 		why = wti_replay_session_object(session, (uint32_t)of - 1, &buffer);
@@ -276,12 +291,20 @@ static const char *make_image(struct wti_replay_session *session,
 	return *ret ? NULL : wti_replay_session_text(session, "no image: error %d", status);
 }
 
+/* A loader has all of them or none; one that is odd gets none. */
+static bool has_svm(const struct wti_replay_api *cl)
+{
+	return cl->clSVMAlloc && cl->clSVMFree && cl->clSetKernelArgSVMPointer &&
+	       cl->clSetKernelExecInfo && cl->clEnqueueSVMMap && cl->clEnqueueSVMUnmap &&
+	       cl->clEnqueueSVMMemcpy && cl->clEnqueueSVMMemFill;
+}
+
 static const char *make_svm(struct wti_replay_session *session,
 			    const struct wti_replay_plan_object *object, void *context, void **ret)
 {
 	uint32_t alignment = object->details_bytes == 4 ? wti_get32(object->details) : 0;
 
-	*ret = session->cl.clSVMAlloc && session->cl.clEnqueueSVMMap
+	*ret = has_svm(&session->cl)
 		       ? session->cl.clSVMAlloc(context, object->flags, object->bytes, alignment)
 		       : NULL;
 	return *ret ? NULL : "the device has no such shared memory";

@@ -73,6 +73,8 @@ uint64_t wti_replay_session_bytes(const struct wti_replay_session *session, uint
 		return 0;
 	if (!is_image(session, object))
 		return about->bytes;
+	if (!session->objects[object].handle)
+		return 0;
 	wti_replay_session_extents(session, object, region, &element);
 	return wti_replay_session_box_bytes(region, element, 0, 0);
 }
