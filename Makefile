@@ -69,6 +69,8 @@ mutate: everything ## read mutated files with every verb; half an hour: make mut
 	@tests/extremes/test_extremes.py $(BUILD)-asan/wheeltap $(BUILD)-asan/tests/extremes/make_extremes 8
 	@tests/mutate/campaign.py --mutator $(BUILD)/tests/mutate/mutate_stream --plain $(BUILD)/wheeltap \
 		--asan $(BUILD)-asan/wheeltap --count $(COUNT) --seed $(SEED) --keep $(BUILD)/mutate-failures
+	@WHEELTAP_BUILD=$(abspath $(BUILD)) tests/opencl/replay_mutate.py --count $$(($(COUNT) / 20)) --seed $(SEED) $(BUILD)/tests/mutate/mutate_stream \
+		$(BUILD)-asan/wheeltap $(foreach name,vector_add image_filter svm map_unmap sub_buffers,$(BUILD)/tests/opencl/opencl_$(name))
 
 replay: everything ## replay the OpenCL programs of the tests 20 times each; half an hour
 	@tests/opencl/replay_campaign.py $(BUILD)
