@@ -292,6 +292,9 @@ void wti_show_divergence(struct wti_buf *out, const struct wti_divergence_report
 		add_same(out, report);
 		return;
 	}
+	if (report->verdict == WTI_REPEAT_WITHIN)
+		wti_buf_text(out,
+			     "within the tolerances: no value lies outside, but bits differ\n");
 	add_headline(out, report, first, style);
 	add_place(out, first);
 	add_evidence(out, first);

@@ -171,11 +171,17 @@ def tolerances() -> None:
     make("logistic", [6, 7], "more")
     code, out, err = say("diff", "--tolerances", "t.json", "more/06", "more/07")
     check("runs within them are the same", code == 0, (code, out))
+    code, out, err = say("diff", "--tensors", "--json", "more/06", "more/07")
+    check("though their bits differ", code == 1 and json.loads(out)["status"] == "different", (code, out))
+    code, out, err = say("diff", "--tensors", "--json", "--tolerances", "t.json", "more/06", "more/07")
+    check("a difference within them is no divergence", code == 0 and json.loads(out)["status"] == "within", (code, out))
     for entry in text["values"].values():
         entry.update(absolute=0, relative=1e-16)
     Path("t.json").write_text(json.dumps(text))
     code, out, err = say("diff", "--tolerances", "t.json", "--json", "more/06", "more/07")
     check("and outside them differ", code == 1 and json.loads(out)["values_outside"] > 10, (code, out[:200]))
+    code, out, err = say("diff", "--tensors", "--json", "--tolerances", "t.json", "more/06", "more/07")
+    check("a difference outside them is one", code == 1 and json.loads(out)["status"] == "different", (code, out[:200]))
     for bad in ("{}", "[", '{"format": "wheeltap-tolerances", "version": 9}',
                 '{"format": "wheeltap-tolerances", "version": 1, "values": {"a": {"absolute": "x"}}}'):
         Path("bad.json").write_text(bad)

@@ -15,6 +15,7 @@
 #include "cli/report.h"
 #include "cli/verb.h"
 #include "tensors.h"
+#include "values.h"
 
 struct diff_options {
 	bool json;
@@ -323,41 +324,6 @@ static int print(const struct diff_options *options, const struct wt_result *res
 	return ok ? code : WTI_EXIT_ENVIRONMENT;
 }
 
-/* Values by a file of tolerances instead of their bits. */
-static int judge_values(const char *path, const struct wti_seen_run *runs, struct wt_result *result,
-			struct wti_within *ret_within, struct wt_err *err)
-{
-	const struct wti_digits_run both[] = {
-		{.trace = runs[0].opened.trace, .name = runs[0].opened.run.name},
-		{.trace = runs[1].opened.trace, .name = runs[1].opened.run.name}};
-	struct wti_tolerances tolerances;
-	int r = wti_tolerances_read(path, &tolerances, err);
-
-	if (r)
-		return r;
-	r = wti_digits_within(both, &tolerances, result, ret_within, err);
-	wti_tolerances_release(&tolerances);
-	wt_result_fact_count(result, "values_compared", "", WT_CELL_COUNT, ret_within->compared);
-	wt_result_fact_count(result, "values_outside", "", WT_CELL_COUNT, ret_within->outside);
-	wt_result_fact_count(result, "values_not_compared", "", WT_CELL_COUNT,
-			     ret_within->not_compared);
-	if (ret_within->not_compared)
-		wt_result_note(result,
-			       "%llu results were not compared: only one of the runs has them",
-			       (unsigned long long)ret_within->not_compared);
-	if (ret_within->unknown)
-		wt_result_note(result, "'%s' has no tolerance for %llu values that were recorded",
-			       path, (unsigned long long)ret_within->unknown);
-	if (ret_within->unsampled)
-		wt_result_note(result,
-			       "%llu values have other bits, and no elements of them were kept to "
-			       "compare: record both runs with --elements 256",
-			       (unsigned long long)ret_within->unsampled);
-	if (!r && !ret_within->compared)
-		wt_result_note(result, "no value of the runs has a tolerance in '%s'", path);
-	return r;
-}
-
 static int compare(const struct diff_options *options, const struct wti_seen_run *runs,
 		   struct wt_result *result, int *ret_code, struct wt_err *err)
 {
@@ -375,7 +341,10 @@ static int compare(const struct diff_options *options, const struct wti_seen_run
 	r = r ? r : wti_part(runs[0].opened.trace, runs[1].opened.trace, result, &parting, err);
 	r = r ? r : wti_diff(&runs[0].effects, &runs[1].effects, &how, result, &d, err);
 	if (!r && options->tolerances) {
-		r = judge_values(options->tolerances, runs, result, &within, err);
+		r = wti_judge_values(
+			options->tolerances,
+			(const struct wti_opened_run *[]){&runs[0].opened, &runs[1].opened}, result,
+			&within, err);
 		parting.is_parted = within.outside > 0;
 		is_whole &= within.compared > 0 && !within.unsampled && !within.not_compared;
 		/* Counters are among the values: what is inside is no difference. */
@@ -448,7 +417,8 @@ static int run(const void *opaque, char **arguments, size_t count)
 	if (options->device)
 		return device(options, arguments);
 	if (options->tensors)
-		return wti_tensors_diff("diff", (const char *const *)arguments, options->json);
+		return wti_tensors_diff("diff", (const char *const *)arguments, options->tolerances,
+					options->json);
 	wt_result_init(&result, "diff");
 	r = wti_seen_open(&front, arguments[0], &runs[0], &result, &err);
 	if (!r) {

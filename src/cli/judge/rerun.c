@@ -18,6 +18,7 @@
 #include "again.h"
 #include "narrow.h"
 #include "tensors.h"
+#include "values.h"
 
 #define TIMES_MAX 1000u
 
@@ -30,6 +31,7 @@ struct rerun_options {
 	const char *folder;
 	bool narrow, no_narrow;
 	const char *emit;
+	const char *tolerances;
 };
 
 static const struct rerun_options defaults = {.times = 1};
@@ -53,7 +55,7 @@ struct rerun {
 	size_t try_count;
 	struct wti_compared_runs *shown;    /* the first that differs, otherwise the last */
 	struct wti_compared_runs *narrowed; /* or NULL */
-	uint64_t identical, different, unmeasured;
+	uint64_t identical, within, different, unmeasured;
 	int64_t steps; /* that all of them have */
 	enum wti_grade grade;
 };
@@ -99,11 +101,14 @@ static void take_verdict(struct rerun *rerun, const struct wti_compared_runs *ru
 	enum wti_grade grade = wti_grade_identical(rerun->plan.run.path, folder);
 
 	rerun->identical += runs->report.verdict == WTI_REPEAT_IDENTICAL;
+	rerun->within += runs->report.verdict == WTI_REPEAT_WITHIN;
 	rerun->different += runs->report.verdict == WTI_REPEAT_DIFFERENT;
 	rerun->unmeasured += runs->report.verdict == WTI_REPEAT_NOT_MEASURED;
 	if (rerun->steps < 0 || runs->report.steps < rerun->steps)
 		rerun->steps = runs->report.steps;
-	rerun->grade = rerun->different || rerun->unmeasured ? WTI_GRADE_R0 : grade;
+	rerun->grade = rerun->different || rerun->unmeasured ? WTI_GRADE_R0
+		       : rerun->within                       ? WTI_GRADE_R3
+							     : grade;
 }
 
 /* The first that differs is kept to be shown; until then the last one. */
@@ -139,6 +144,11 @@ static int try_once(struct rerun *rerun, const struct wti_front *front, struct w
 	wt_result_init(&result, "rerun");
 	r = status < 0 ? status
 		       : wti_compare_tensors(front, words, &everywhere, runs, &result, err);
+	if (!r) {
+		r = wti_tolerate(rerun->options->tolerances, runs, &result, err);
+		if (r)
+			wti_compared_runs_close(runs);
+	}
 	if (r) {
 		free(runs);
 		wt_result_release(&result);
@@ -159,7 +169,8 @@ static void add_text(struct wt_table *table, const char *text)
 
 static struct wt_table *show_tries(struct rerun *rerun)
 {
-	static const char *const words[] = {"not measured", "bit-identical", "different"};
+	static const char *const words[] = {"not measured", "bit-identical", "different",
+					    "within tolerances"};
 	struct wt_table *table = wt_result_table(&rerun->result, "tries", "reruns");
 
 	wt_table_column(table, "try", "rerun", WT_CELL_ID);
@@ -188,7 +199,7 @@ static struct wt_table *show_tries(struct rerun *rerun)
 
 static void print_end(const struct rerun *rerun, struct wti_buf *out)
 {
-	uint64_t all = rerun->identical + rerun->different + rerun->unmeasured;
+	uint64_t all = rerun->try_count;
 
 	wti_textf(out, "grade %s: %s", wti_grade_name(rerun->grade), wti_grade_words(rerun->grade));
 	if (all > 1)
@@ -292,7 +303,7 @@ static bool wants_narrow(const struct rerun *rerun)
 
 	if (options->narrow || options->emit)
 		return wti_narrow_helps(rerun->shown);
-	return !options->no_narrow && wti_narrow_needed(rerun->shown);
+	return !options->no_narrow && rerun->different && wti_narrow_needed(rerun->shown);
 }
 
 static int run_all(struct rerun *rerun, const char *word, struct wt_err *err)
@@ -366,6 +377,10 @@ static const struct wti_option options[] = {
 	 "narrow, and write a Python program with the operation and its inputs that shows the "
 	 "difference alone",
 	 offsetof(struct rerun_options, emit)},
+	{"tolerances", 0, WTI_OPT_TEXT, "FILE", NULL,
+	 "values that lie as near as those of correct runs are no difference (`wheeltap digits "
+	 "--tolerances`)",
+	 offsetof(struct rerun_options, tolerances)},
 	WTI_OPTION_JSON(struct rerun_options, json),
 	WTI_OPTIONS_END,
 };
@@ -384,7 +399,7 @@ const struct wti_verb wti_verb_rerun = {
 		"A run folder may come from anybody: nothing in it is executed before its command "
 		"was shown. On a terminal rerun asks; otherwise --yes has to name the command.\n\n"
 		"The grade is the one that this rerun has reached: R1 bit-identical on the same "
-		"machine, R2 on another; R0 if it differs.\n\n"
+		"machine, R2 on another; R3 within the tolerances of a file; R0 if it differs.\n\n"
 		"Exit status: 0 bit-identical, 1 different, 2 nothing was run, 3 not measured, or "
 		"something that the command needs is missing.",
 	.examples = "wheeltap rerun latest --yes 'python3 train.py'\tis it reproducible?\n"

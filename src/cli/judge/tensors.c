@@ -9,12 +9,13 @@
 #include "cli/report.h"
 #include "cli/verb.h"
 #include "show/divergence.h"
+#include "values.h"
 
 static int code_of(enum wti_repeat verdict)
 {
-	return verdict == WTI_REPEAT_IDENTICAL   ? WTI_EXIT_CLEAN
-	       : verdict == WTI_REPEAT_DIFFERENT ? WTI_EXIT_FINDINGS
-						 : WTI_EXIT_TRACE;
+	return verdict == WTI_REPEAT_IDENTICAL || verdict == WTI_REPEAT_WITHIN ? WTI_EXIT_CLEAN
+	       : verdict == WTI_REPEAT_DIFFERENT                               ? WTI_EXIT_FINDINGS
+									       : WTI_EXIT_TRACE;
 }
 
 int wti_tensors_print(const struct wti_compared_runs *runs, const struct wt_result *result,
@@ -35,7 +36,8 @@ int wti_tensors_print(const struct wti_compared_runs *runs, const struct wt_resu
 	return ok ? code : WTI_EXIT_ENVIRONMENT;
 }
 
-int wti_tensors_diff(const char *verb, const char *const words[2], bool json)
+int wti_tensors_diff(const char *verb, const char *const words[2], const char *tolerances,
+		     bool json)
 {
 	const struct wti_within_line everywhere = {.file = NULL};
 	struct wti_progress progress;
@@ -48,7 +50,8 @@ int wti_tensors_diff(const char *verb, const char *const words[2], bool json)
 	wt_result_init(&result, verb);
 	if (!runs)
 		wti_err(&err, WT_E_NOMEM, "out of memory");
-	if (!runs || wti_compare_tensors(&front, words, &everywhere, runs, &result, &err))
+	if (!runs || wti_compare_tensors(&front, words, &everywhere, runs, &result, &err) ||
+	    wti_tolerate(tolerances, runs, &result, &err))
 		code = wti_report_error(verb, json, &err);
 	else
 		code = wti_tensors_print(runs, &result, json);

@@ -11,6 +11,8 @@
 int wti_tensors_print(const struct wti_compared_runs *runs, const struct wt_result *result,
 		      bool json);
 /* Opens, compares, prints. */
-int wti_tensors_diff(const char *verb, const char *const words[2], bool json);
+/* `tolerances`: a file of `digits`, or NULL. */
+int wti_tensors_diff(const char *verb, const char *const words[2], const char *tolerances,
+		     bool json);
 
 #endif

@@ -18,6 +18,7 @@ enum wti_repeat {
 	WTI_REPEAT_NOT_MEASURED,
 	WTI_REPEAT_IDENTICAL, /* in everything that was recorded */
 	WTI_REPEAT_DIFFERENT,
+	WTI_REPEAT_WITHIN, /* in bits only: values lie within the tolerances */
 };
 
 /* A track of both runs, or of one of them. */

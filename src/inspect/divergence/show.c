@@ -267,7 +267,7 @@ static void note_gaps(const struct wti_divergence_report *report, struct wt_resu
 
 void wti_divergence_show(const struct wti_divergence_report *report, struct wt_result *result)
 {
-	static const char *const words[] = {"not_measured", "identical", "different"};
+	static const char *const words[] = {"not_measured", "identical", "different", "within"};
 	const struct wti_first_difference *first = wti_divergence_first(report);
 
 	show_firsts(report, result);
