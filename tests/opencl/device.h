@@ -153,7 +153,7 @@ static inline void print_event_references(const char *what, cl_event event)
 	const struct timespec nap = {.tv_nsec = 5000000};
 	cl_uint count = 0, before = 0;
 
-	for (int same = 0; same < 10; same = count == before ? same + 1 : 0) {
+	for (int same = 0; same < 30; same = count == before ? same + 1 : 0) {
 		before = count;
 		MUST(clGetEventInfo(event, CL_EVENT_REFERENCE_COUNT, sizeof(count), &count, NULL));
 		nanosleep(&nap, NULL);

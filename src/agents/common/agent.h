@@ -72,8 +72,8 @@ struct wti_agent_process {
 	uint32_t chunk_used;
 	uint32_t chunk_count;
 	uint32_t id_last[WTI_DEF_SITE + 1]; /* by enum wti_definition_type */
-	uint64_t modules_added; /* what the loader's counters said when modules were last emitted */
-	uint64_t modules_removed;
+	/* What the loader's counters said when modules were last emitted, by any thread. */
+	_Atomic uint64_t modules_added, modules_removed;
 
 	/* Waiting for room, for all threads together. */
 	_Atomic uint64_t window_ns; /* when the current minute began */
