@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 # Debian's packages are installed once; the stamp remembers which list they came from.
 SETUP = $(BUILD)/.setup
 
-.PHONY: all everything setup demo test check install uninstall clean fuzz bench soak corpus divergence seeds suites matrix burn mutate replay wheel trywheel help
+.PHONY: all everything setup demo test check install uninstall clean fuzz bench soak corpus divergence seeds suites matrix burn mutate replay wheel trywheel aarch64 site picture help
 all: $(BUILD)/build.ninja ## build the program, libraries, Python package, manual pages and examples; no tests
 	@ninja -C $(BUILD) product
 
@@ -99,9 +99,18 @@ matrix: everything ## the Python agent's tests with other releases of torch, fro
 burn: all ## Burn itself, built by cargo, reads what we write and the other way round; a quarter of an hour
 	@/usr/bin/python3 tests/model/burn/test_burn.py $(BUILD)/wheeltap $(BUILD)/burn || test $$? = 77
 
+aarch64: $(SETUP) $(BUILD)/build.ninja ## build for aarch64 and test it under qemu-user; needs gcc-aarch64-linux-gnu, g++-aarch64-linux-gnu, qemu-user-static
+	@tools/cross $(BUILD) || test $$? = 77
+
+site: ## the documents as pages in $(BUILD)/site/pages, offline; needs mkdocs
+	@tools/site $(BUILD)/site || test $$? = 77
+
+picture: all ## the picture of a finding in README, from a real run
+	@tools/picture $(BUILD)
+
 clean: ## remove the build folders
 	@rm -rf $(BUILD) $(BUILD)-*
 
 help: ## print this list
 	@echo 'usage: make [TARGET] [BUILD=folder] [PREFIX=folder]'
-	@awk -F':.*## ' '/^[a-z]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' Makefile
+	@awk -F':.*## ' '/^[a-z0-9]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' Makefile
