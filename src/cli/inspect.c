@@ -7,9 +7,10 @@
 #include "runs/ending.h"
 #include "show/verdict.h"
 
-static int print_result(const struct wti_inspection *in, const struct wti_run *run,
-			const struct wt_result *result, int code)
+static int print_result(const struct wti_inspection *in, const struct wti_examined *examined,
+			int code)
 {
+	const struct wt_result *result = &examined->result;
 	struct wti_style style = wti_style_stdout();
 	struct wti_buf out;
 	bool ok;
@@ -18,7 +19,8 @@ static int print_result(const struct wti_inspection *in, const struct wti_run *r
 		return wti_report_result(result, in->json, code);
 	wti_buf_init(&out, 1u << 30);
 	if (in->judging)
-		wti_ending_text(&out, run, wti_last_step(result), wti_step_count(result));
+		wti_ending_text(&out, &examined->opened.run, wti_last_step(result),
+				wti_step_count(result), examined->is_damaged);
 	if (in->other)
 		in->other(&out, result);
 	else
@@ -66,7 +68,7 @@ static int inspect_one(const struct wti_inspection *in, const char *word)
 
 	if (examine(in, &front, word, &examined, &err))
 		return wti_report_error(verb_of(in), in->json, &err);
-	code = print_result(in, &examined.opened.run, &examined.result, exit_code(in, &examined));
+	code = print_result(in, &examined, exit_code(in, &examined));
 	wti_examined_release(&examined);
 	return code;
 }

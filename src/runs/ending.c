@@ -332,7 +332,18 @@ void wti_ending_words(struct wti_buf *out, const struct wti_run *run)
 	wti_doc_free(root);
 }
 
-void wti_ending_text(struct wti_buf *out, const struct wti_run *run, int64_t step, uint64_t steps)
+/* What is missing may be whole steps, or some of the events of steps that are there. */
+static void add_damaged(struct wti_buf *out, uint64_t steps)
+{
+	wti_buf_text(out, "its trace is damaged");
+	if (steps)
+		wti_textf(out, ": events of %llu step%s could be read, not all of them",
+			  (unsigned long long)steps, steps == 1 ? "" : "s");
+	wti_buf_text(out, "; what is missing is not judged\n");
+}
+
+void wti_ending_text(struct wti_buf *out, const struct wti_run *run, int64_t step, uint64_t steps,
+		     bool is_damaged)
 {
 	struct wt_err err = {.offset = -1};
 	struct wti_doc *root = NULL;
@@ -341,7 +352,9 @@ void wti_ending_text(struct wti_buf *out, const struct wti_run *run, int64_t ste
 		wti_buf_text(out, "how the run ended is unknown: it has no run.json\n");
 		return;
 	}
-	if (!strcmp(run->status, "finished"))
+	if (!strcmp(run->status, "finished") && is_damaged)
+		wti_buf_text(out, "run finished\n");
+	else if (!strcmp(run->status, "finished"))
 		add_finished(out, steps);
 	else if (!strcmp(run->status, "failed"))
 		add_failed(out, run, root, step);
@@ -353,6 +366,8 @@ void wti_ending_text(struct wti_buf *out, const struct wti_run *run, int64_t ste
 	else
 		wti_buf_text(out, "the recorder ended before the run did; what came after that is "
 				  "not measured\n");
+	if (is_damaged)
+		add_damaged(out, steps);
 	add_unrecorded(out, root);
 	wti_doc_free(root);
 }

@@ -7,8 +7,9 @@
 #include "run.h"
 
 /* `step`: the last one that the trace knows of, from 0; negative: none. `steps`: how many there
- * were. Nothing but a line. */
-void wti_ending_text(struct wti_buf *out, const struct wti_run *run, int64_t step, uint64_t steps);
+ * were. Nothing but a line, and one more of a trace that is damaged. */
+void wti_ending_text(struct wti_buf *out, const struct wti_run *run, int64_t step, uint64_t steps,
+		     bool is_damaged);
 /* What ended a run that ended early: "exit status 1, ValueError at train.py:12", "signal 9
  * (Killed)". False: that is not known, or it did not end early. */
 bool wti_ending_cause(struct wti_buf *out, const struct wti_run *run);

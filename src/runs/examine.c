@@ -110,7 +110,8 @@ static void conclude(const struct wti_examination *in, struct wti_suppressions *
 		wti_note_error(result, NULL, failed);
 	wti_shorten_paths(result, run->directory);
 	suppress(suppressions, result);
-	examined->is_whole = !wti_note_damage(&examined->opened, result) && !failed;
+	examined->is_damaged = wti_note_damage(&examined->opened, result) || failed;
+	examined->is_whole = !examined->is_damaged;
 	if (!examined->is_whole && result->status && !strcmp(result->status, "clean"))
 		wt_result_set_status(result, "damaged");
 	if (in->judging && wti_judged_early(result, run->status))

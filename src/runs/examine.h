@@ -27,6 +27,7 @@ struct wti_examined {
 	struct wt_result result;
 	/* Nothing is damaged, something was measured, and what judges saw the run to its end. */
 	bool is_whole;
+	bool is_damaged; /* not all of the trace could be read */
 };
 
 /* `word` as wti_run_find() takes it. What can be read of a damaged run is examined, with a note. */

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opens runs; knows which damage is worth a note. */
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "open.h"
+#include "runjson.h"
 
 #define NOTE_MAX 4096u
 
@@ -45,6 +48,45 @@ void wti_note_error(struct wt_result *result, const char *path, const struct wt_
 	wti_buf_release(&line);
 }
 
+/* A flight recording names its files by a pattern, and keeps only the last of them. */
+static bool is_missing(const char *folder, const char *file)
+{
+	char path[4096];
+
+	if (!file || strpbrk(file, "*/"))
+		return false;
+	return snprintf(path, sizeof(path), "%s/%s", folder, file) < (int)sizeof(path) &&
+	       access(path, F_OK) != 0;
+}
+
+/* Streams that run.json names and the folder does not have. Of a run that goes on it names none. */
+static size_t note_missing(const struct wti_run *run, struct wt_result *result)
+{
+	struct wt_err err = {.offset = -1};
+	struct wti_doc *root = NULL;
+	const struct wti_doc *streams;
+	size_t count = 0;
+
+	if (!run->is_folder || wti_runjson_read(run->path, &root, &err) || !root)
+		return 0;
+	streams = wti_doc_get(root, "streams");
+	if (streams && streams->type == WTI_DOC_ARRAY)
+		for (const struct wti_doc *at = streams->first; at; at = at->next) {
+			const char *file = wti_doc_text(at, "file");
+
+			if (!is_missing(run->path, file))
+				continue;
+			wt_result_note(
+				result,
+				"'%s/%s' is missing: %lld events of '%s' were recorded there",
+				run->path, file, (long long)wti_doc_count(at, "events"),
+				wti_doc_text(at, "command") ? wti_doc_text(at, "command") : "?");
+			count++;
+		}
+	wti_doc_free(root);
+	return count;
+}
+
 size_t wti_note_damage(const struct wti_opened_run *opened, struct wt_result *result)
 {
 	const struct wt_trace *trace = opened->trace;
@@ -54,6 +96,7 @@ size_t wti_note_damage(const struct wti_opened_run *opened, struct wt_result *re
 		wt_result_note(result, "%s", opened->run.json_damage);
 		count++;
 	}
+	count += note_missing(&opened->run, result);
 	for (size_t i = 0; i < failed; i++)
 		wti_note_error(result, NULL, wt_trace_failed(trace, i));
 	for (size_t i = 0; i < wt_trace_stream_count(trace); i++) {

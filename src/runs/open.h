@@ -17,7 +17,7 @@ int wti_open(const struct wti_front *front, const char *word, struct wti_opened_
 	     struct wt_err *err);
 void wti_close(struct wti_opened_run *opened);
 
-/* A note for each stream that is damaged or could not be opened; how many that were. */
+/* A note for each stream that is damaged, missing or could not be opened; how many that were. */
 size_t wti_note_damage(const struct wti_opened_run *opened, struct wt_result *result);
 
 /* A note that says what went wrong, with the path unless the message has it. */

@@ -187,7 +187,7 @@ static void add_reasons(struct wti_buf *out, const struct counted *counted)
 static void add_line(struct wti_buf *out, const struct counted *all, size_t count,
 		     const struct wt_result *result, bool is_brief)
 {
-	bool is_whole = !result->status || strcmp(result->status, "not_measured");
+	const char *status = result->status ? result->status : "";
 	size_t finding_count = result->finding_count;
 	uint64_t applied = 0, unmeasured = 0;
 
@@ -200,8 +200,11 @@ static void add_line(struct wti_buf *out, const struct counted *all, size_t coun
 	if (!applied)
 		wti_buf_text(out, "Nothing could be judged: ");
 	else if (!finding_count)
-		wti_buf_text(out, is_whole ? "No problems found. "
-					   : "No problems found before it ended. ");
+		wti_buf_text(out, !strcmp(status, "damaged")
+					  ? "No problems found in what could be read. "
+				  : !strcmp(status, "not_measured")
+					  ? "No problems found before it ended. "
+					  : "No problems found. ");
 	else
 		wti_textf(out, "%zu problem%s found. ", finding_count,
 			  finding_count == 1 ? "" : "s");

@@ -65,10 +65,12 @@ int wti_file_header_read(const uint8_t *in, size_t bytes, struct wt_identity *re
 			 struct wt_err *err)
 {
 	if (bytes == 0)
-		return wti_err_at(err, WT_E_FORMAT, 0, "empty file, not a wheeltap stream");
+		return wti_err_at(err, WT_E_FORMAT, 0, "empty file, not a wheeltap trace");
 	if (bytes < 8 || memcmp(in, file_magic, sizeof(file_magic)))
-		return wti_err_at(err, WT_E_FORMAT, 0,
-				  "not a wheeltap stream: it does not begin as one (byte 0)");
+		return wti_err_at(
+			err, WT_E_FORMAT, 0,
+			"not a wheeltap trace: it does not begin as one (byte 0); give the folder "
+			"of a run, or one of its .wt files");
 	if (bytes < WTI_FILE_HEADER_BYTES)
 		return wti_err_at(err, WT_E_FORMAT, (int64_t)bytes,
 				  "cut inside its header at byte %zu, nothing to read", bytes);

@@ -95,6 +95,31 @@ def test_damage_shows_what_is_before(b: Bench) -> None:
     assert b.run("info", "--json", "cut.wt", code=3).json()["events"] == 2000
 
 
+def test_a_cut_run_is_not_called_good(b: Bench) -> None:
+    """What is left of it has no problems: that is said of what is left, and not of the run."""
+    run = b.make_run("short", "training")
+    whole = b.run("doctor", run, code=None)
+    assert "damaged" not in whole.out, whole.out
+    stream = run / "0001.wt"
+    stream.write_bytes(stream.read_bytes()[:-20])
+    said = b.run("doctor", run, code=None)
+    assert "its trace is damaged" in said.out and "not judged" in said.out, said.out
+    assert "No problems found. " not in said.out and "run finished after" not in said.out, said.out
+    report = b.run("report", "--md", "-o", "-", run, code=3).out
+    assert "**not judged**" in report and "only part of it could be read" in report and "**good**" not in report, report[:400]
+
+
+def test_a_stream_that_is_gone(b: Bench) -> None:
+    """run.json knows which streams there were; a flight recording names its files by a pattern."""
+    streams = [{"file": name, "command": "python3", "events": 70, "bytes": 900, "lost": 0} for name in ("0001.wt", "0002.wt", "0003.*.wt")]
+    run = b.make_run("gone", streams=streams)
+    for verb, code in (("info", 3), ("stat", 3), ("doctor", 1)):  # a finding weighs more than what is missing
+        said = b.run(verb, run, code=code)
+        assert "0002.wt' is missing: 70 events of 'python3'" in said.err and "0003" not in said.err, said.err
+    (run / "0002.wt").write_bytes((run / "0001.wt").read_bytes())
+    assert "missing" not in b.run("info", run).err
+
+
 def test_one_bad_stream_does_not_hide_the_others(b: Bench) -> None:
     run = b.make_run("mixed")
     (run / "0002.wt").write_bytes(b"not a trace")

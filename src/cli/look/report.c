@@ -82,10 +82,8 @@ static int collect(char **words, size_t count, struct wti_report *reports, bool 
 
 	*ret_whole = true;
 	for (size_t i = 0; i < count && !r; i++) {
-		bool is_whole;
-
-		r = wti_report_collect(&front, words[i], &reports[i], &is_whole, err);
-		*ret_whole &= r || is_whole;
+		r = wti_report_collect(&front, words[i], &reports[i], err);
+		*ret_whole &= r || !reports[i].is_damaged;
 	}
 	return r;
 }

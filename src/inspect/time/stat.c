@@ -307,6 +307,12 @@ static int event(void *opaque, const struct wt_event *event, struct wt_err *err)
 	return r;
 }
 
+static void note_left_out(struct wt_result *result, uint64_t count, const char *what)
+{
+	if (count)
+		wt_result_note(result, "%s, not counted: %llu", what, (unsigned long long)count);
+}
+
 static void add_notes(const struct state *s, struct wt_result *result)
 {
 	uint64_t open_count = 0;
@@ -325,24 +331,12 @@ static void add_notes(const struct state *s, struct wt_result *result)
 	if (s->lost_count)
 		wt_result_note(result, "%llu events were lost: counts and times may be too low",
 			       (unsigned long long)s->lost_count);
-	if (open_count)
-		wt_result_note(result, "%llu spans were still open at the end: not counted",
-			       (unsigned long long)open_count);
-	if (s->spans.unopened_count)
-		wt_result_note(result, "%llu spans began before what was read: not counted",
-			       (unsigned long long)s->spans.unopened_count);
-	if (s->spans.unclosed_count)
-		wt_result_note(result, "%llu spans have no end of their own: not counted",
-			       (unsigned long long)s->spans.unclosed_count);
-	if (s->spans.too_deep_count)
-		wt_result_note(result, "%llu spans were nested too deeply: not counted",
-			       (unsigned long long)s->spans.too_deep_count);
-	if (s->reversed_count)
-		wt_result_note(result, "%llu device operations end before they start: not counted",
-			       (unsigned long long)s->reversed_count);
-	if (s->timeless_count)
-		wt_result_note(result, "%llu device operations have no times: not counted",
-			       (unsigned long long)s->timeless_count);
+	note_left_out(result, open_count, "spans that were still open at the end");
+	note_left_out(result, s->spans.unopened_count, "spans that began before what was read");
+	note_left_out(result, s->spans.unclosed_count, "spans without an end of their own");
+	note_left_out(result, s->spans.too_deep_count, "spans that were nested too deeply");
+	note_left_out(result, s->reversed_count, "device operations that end before they start");
+	note_left_out(result, s->timeless_count, "device operations without times");
 	if (s->profile.overflow_count)
 		wt_result_note(result,
 			       "too many different rows: %llu durations are in '(all others)'",

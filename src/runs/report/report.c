@@ -49,7 +49,7 @@ static enum wti_report_verdict judge(const struct wti_report *report,
 
 	if (wti_ended_early(report->status) || counts->errors || counts->failed || counts->broken)
 		return WTI_REPORT_BAD;
-	if (strcmp(report->status, "finished") != 0 ||
+	if (strcmp(report->status, "finished") != 0 || report->is_damaged ||
 	    (!(held && held->value.count) && !counts->passed))
 		return WTI_REPORT_UNJUDGED;
 	return counts->warnings ? WTI_REPORT_WARNED : WTI_REPORT_GOOD;
@@ -148,6 +148,8 @@ static int make_headline(const struct wti_report_source *source, struct wti_repo
 	add_how(&out, &source->opened->run);
 	add_length(&out, source);
 	add_lost(&out, &source->opened->run);
+	if (report->is_damaged)
+		wti_buf_text(&out, "; the trace is damaged: only part of it could be read");
 	add_findings(&out, report);
 	add_checks(&out, &report->counts);
 	report->headline = strdup(wti_buf_cstr(&out));
@@ -191,12 +193,13 @@ static int collect(struct wti_report_source *source, struct wti_report *report, 
 		r = add_part(&wti_report_sections[i], source, report, err);
 	if (r)
 		return r;
+	report->is_damaged = wti_note_damage(source->opened, &source->contents) != 0;
 	count(report);
 	return make_headline(source, report) ? wti_err(err, WT_E_NOMEM, "out of memory") : 0;
 }
 
 int wti_report_collect(const struct wti_front *front, const char *word,
-		       struct wti_report *ret_report, bool *ret_whole, struct wt_err *err)
+		       struct wti_report *ret_report, struct wt_err *err)
 {
 	struct wti_report_source source = {.front = front};
 	struct wti_report report = {0};
@@ -213,7 +216,6 @@ int wti_report_collect(const struct wti_front *front, const char *word,
 	source.json = json;
 	wt_result_init(&source.contents, "contents");
 	r = r ? r : collect(&source, &report, err);
-	*ret_whole = !wti_note_damage(&opened, &source.contents);
 	wt_result_release(&source.contents);
 	wti_doc_free(json);
 	wti_close(&opened);

@@ -8,10 +8,10 @@
 
 /*
  * `word` as wti_run_find() takes it. A run that failed, was killed or still goes on has a report,
- * too. `ret_whole`: all of the trace could be read.
+ * too.
  */
 int wti_report_collect(const struct wti_front *front, const char *word,
-		       struct wti_report *ret_report, bool *ret_whole, struct wt_err *err);
+		       struct wti_report *ret_report, struct wt_err *err);
 void wti_report_release(struct wti_report *report);
 
 #endif

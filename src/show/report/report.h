@@ -30,7 +30,8 @@ struct wti_report_counts {
 enum wti_report_verdict {
 	WTI_REPORT_GOOD,     /* it finished, something was judged, and nothing found */
 	WTI_REPORT_WARNED,   /* the same, with warnings */
-	WTI_REPORT_UNJUDGED, /* it still runs, or no rule applied and no check was made */
+	WTI_REPORT_UNJUDGED, /* it still runs, is damaged, or no rule applied and no check was made
+			      */
 	WTI_REPORT_BAD,      /* it ended early, has an error, or a check failed */
 };
 
@@ -42,6 +43,7 @@ struct wti_report {
 	struct wti_report_part *parts;
 	size_t part_count;
 	struct wti_report_counts counts;
+	bool is_damaged; /* not all of the trace could be read */
 };
 
 /* "good", "warned", "not judged", "bad" */
