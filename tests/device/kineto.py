@@ -65,6 +65,14 @@ def read(path: Path) -> list[Row]:
     return rows
 
 
+def annotations(path: Path) -> list[tuple[str, str, int]]:
+    """Ranges of the user: name, "host" or "device", length in ns."""
+    text = gzip.open(path).read() if path.suffix == ".gz" else path.read_bytes()
+    sides = {"user_annotation": "host", "gpu_user_annotation": "device"}
+    events = json.loads(text, parse_float=Decimal, strict=False)["traceEvents"]
+    return [(e["name"], sides[e["cat"]], int(Decimal(e.get("dur", 0)) * 1000)) for e in events if e.get("ph") == "X" and e.get("cat") in sides]
+
+
 def host_events(rows: list[Row], launches: dict[int, list[int]]) -> list[tuple[int, str]]:
     """Begins and ends of one thread, nested: what overlaps its parent's end is cut there."""
     out: list[tuple[int, str]] = []

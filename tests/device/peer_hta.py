@@ -77,7 +77,7 @@ class Peer:
     """One file, by both."""
 
     def __init__(self, tap: Tap, wheeltap: str, path: Path, folder: Path) -> None:
-        self.tap, self.name = tap, path.name.split(".")[0]
+        self.tap, self.name, self.path = tap, path.name.split(".")[0], path
         copy, run = folder / "kept.json", folder / "run"
         self.left_out = as_hta_keeps(path, copy)
         subprocess.run([wheeltap, "import", "kineto", str(copy), "-o", str(run)], check=True, capture_output=True)
@@ -155,6 +155,29 @@ class Peer:
             ours = self.idle_of_floats()
         self.same("why they were idle", [(key, theirs.get(key, 0.0), ours.get(key, 0.0)) for key in keys], 1e-4)
 
+    def idle_intervals(self) -> None:
+        _, stats = self.hta.get_idle_time_breakdown(visualize=False, consecutive_kernel_delay=KERNEL_DELAY_US, show_idle_interval_stats=True)
+        ours = {(int(row["queue"].split()[-1]), row["cause"]): row for row in self.ours["idle"]}
+        pairs = []
+        for index, row in stats.reset_index().iterrows():
+            key = (int(row["stream"]), str(row["idle_category"]).replace("_", " "))
+            pairs += [((key, of), float(row[of]), float(ours[key][other]) / (1 if of == "count" else 1000)) for of, other in DESCRIBED
+                      if key in ours and row[of] == row[of]]  # fmt: skip
+        self.same("idle intervals", pairs, 1e-4, reason="" if self.whole_us else "HTA's times are doubles of microseconds since 1970, 0.25 us apart")
+
+    def annotations(self) -> None:
+        """Of the whole file: HTA leaves none of them out."""
+        whole = self.run.parent / "whole"
+        subprocess.run([self.wheeltap, "import", "kineto", str(self.path), "-o", str(whole)], check=True, capture_output=True)
+        rows = json.loads(subprocess.run([self.wheeltap, "stat", "--device", "--json", str(whole)], capture_output=True, check=True).stdout)["tables"]["annotations"]
+        for side, on_device in (("host", False), ("device", True)):
+            theirs = self.hta.get_gpu_user_annotation_breakdown(use_gpu_annotation=on_device, visualize=False, duration_ratio=1.0, num_kernels=1 << 20)
+            ours = {row["name"]: row for row in rows if row["side"] == side}
+            records = [] if theirs is None else theirs.to_dict("records")
+            self.tap.equal(f"{self.name}: names of annotations, {side}", sorted(row["name"] for row in records), sorted(ours))
+            self.same(f"time of annotations, {side}", [((row["name"], key), row[f"{key} (us)"], ours[row["name"]][other] / 1000) for row in records
+                      if row["name"] in ours for key, other in (("sum", "sum_ns"), ("max", "max"), ("min", "min"), ("mean", "mean"))], 1e-3)  # fmt: skip
+
     def queue_length(self) -> None:
         ours = {int(row["queue"].split()[-1]): row for row in self.ours["queue_length"]}
         theirs = self.hta.get_queue_length_summary()
@@ -201,7 +224,7 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as folder:
             peer = Peer(tap, wheeltap, path, Path(folder))
             print(f"# {peer.name}: {peer.left_out} operations are left out, as by HTA")
-            for question in (peer.temporal, peer.overlap, peer.kernels, peer.types, peer.idle, peer.queue_length, peer.launches, peer.bandwidth,
+            for question in (peer.temporal, peer.overlap, peer.kernels, peer.types, peer.idle, peer.idle_intervals, peer.annotations, peer.queue_length, peer.launches, peer.bandwidth,
                              peer.critical_path):  # fmt: skip
                 question()
     return tap.finish()

@@ -62,6 +62,14 @@ def describe(values: list[float]) -> dict[str, float]:
             "max": values[-1]}  # fmt: skip
 
 
+def annotations(ranges: list[tuple[str, str, int]]) -> dict[tuple[str, str], dict[str, float]]:
+    """User annotations by name and side."""
+    lengths: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for name, side, ns in ranges:
+        lengths[name, side].append(float(ns))
+    return {key: {**describe(values), "sum_ns": sum(values)} for key, values in lengths.items()}
+
+
 class Reference:
     def __init__(self, rows: list[Row]) -> None:
         self.rows = rows
@@ -107,14 +115,21 @@ class Reference:
             streams[row.stream].append(row)
         return streams
 
-    def idle(self) -> dict[tuple[int, str], int]:
-        sums: dict[tuple[int, str], int] = defaultdict(int)
+    def gaps(self) -> dict[tuple[int, str], list[int]]:
+        """Of each stream and cause the lengths."""
+        found: dict[tuple[int, str], list[int]] = defaultdict(list)
         for stream, rows in self.streams(self.work).items():
             for before, row in zip(rows, rows[1:]):
                 gap, call = row.start - before.end, self.launch(row)
                 cause = "host wait" if call and call.start > before.end else "kernel wait" if gap < 30 else "other"
-                sums[stream, cause] += gap
-        return dict(sums)
+                found[stream, cause].append(gap)
+        return dict(found)
+
+    def idle(self) -> dict[tuple[int, str], int]:
+        return {key: sum(values) for key, values in self.gaps().items()}
+
+    def idle_intervals(self) -> dict[tuple[int, str], dict[str, float]]:
+        return {key: describe([float(value) for value in values]) for key, values in self.gaps().items()}
 
     def kernels(self) -> dict[str, dict[str, float]]:
         durations: dict[str, list[float]] = defaultdict(list)

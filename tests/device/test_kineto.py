@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import kineto  # noqa: E402
 from harness import PATIENCE, Scratch, Tap, environment  # noqa: E402
-from reference import Reference  # noqa: E402
+from reference import Reference, annotations  # noqa: E402
 
 DATA = Path(__file__).parent / "data"
 
@@ -58,6 +58,9 @@ def compare(tap: Tap, name: str, said: Any, ref: Reference) -> None:
     got = [row["overlap"] for row in tables["overlap"]]
     tap.check(f"{name}: communication overlap", got == [] if overlap is None else len(got) == 1 and near(got[0], overlap), got, overlap)
     tap.equal(f"{name}: idle time of streams", {(stream_of(r), r["cause"]): r["idle_ns"] for r in tables["idle"]}, ref.idle())
+    expected = ref.idle_intervals()
+    rows = {(stream_of(row), row["cause"]): row for row in tables["idle"]}
+    tap.check(f"{name}: idle intervals", rows.keys() == expected.keys() and all(same(rows[k], expected[k], True) for k in rows), rows, expected)
     expected = ref.kernels()
     rows = {row["name"]: row for row in tables["kernels"]}
     tap.equal(f"{name}: names of kernels", sorted(rows), sorted(expected))
@@ -78,6 +81,14 @@ def compare(tap: Tap, name: str, said: Any, ref: Reference) -> None:
     tap.check(f"{name}: bandwidth", rows.keys() == expected.keys() and all(same(rows[k], expected[k]) for k in rows), rows, expected)
     patterns = {(row["operator"], *row["sequence"].split(" | ")): (row["count"], row["device_ns"], row["host_ns"]) for row in tables["patterns"]}
     tap.check(f"{name}: sequences under operators", patterns == ref.patterns(), len(patterns), len(ref.patterns()))
+
+
+def compare_annotations(tap: Tap, name: str, said: Any, path: Path) -> None:
+    rows = {(row["name"], row["side"]): row for row in said["tables"]["annotations"]}
+    expected = annotations(kineto.annotations(path))
+    wrong = [key for key in rows if key in expected and not same(rows[key], expected[key], True)]
+    tap.equal(f"{name}: names of user annotations", sorted(rows), sorted(expected))
+    tap.equal(f"{name}: time of user annotations", wrong, [])
 
 
 def check_memory(tap: Tap, wheeltap: str, folder: Path) -> None:
@@ -128,7 +139,9 @@ def main() -> int:
             run = imported(wheeltap, path, Path(str(folder)) / (path.name + ".imported"))
             if path.name.split(".")[0] in PATHS:
                 check_path(tap, wheeltap, path.name.split(".")[0], run)
-            compare(tap, f"{path.name.split('.')[0]}, imported", said_of(wheeltap, run), reference)
+            said = said_of(wheeltap, run)
+            compare(tap, f"{path.name.split('.')[0]}, imported", said, reference)
+            compare_annotations(tap, path.name.split(".")[0], said, path)
     return tap.finish()
 
 

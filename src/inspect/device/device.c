@@ -14,9 +14,9 @@ struct state {
 
 /* In the order in which people ask. */
 static wti_device_question *const questions[] = {
-	wti_device_breakdown, wti_device_idle,       wti_device_kernels,      wti_device_queues,
-	wti_device_launches,  wti_device_bandwidth,  wti_device_memory,       wti_device_patterns,
-	wti_device_gaps,      wti_device_stragglers, wti_device_dependencies,
+	wti_device_breakdown, wti_device_idle,     wti_device_kernels,    wti_device_annotations,
+	wti_device_queues,    wti_device_launches, wti_device_bandwidth,  wti_device_memory,
+	wti_device_patterns,  wti_device_gaps,     wti_device_stragglers, wti_device_dependencies,
 };
 
 static void ask(struct wt_query *query, const void *options)

@@ -39,10 +39,11 @@ typedef int wti_device_question(const struct wti_work *work,
 				const struct wti_device_options *options, struct wt_result *result,
 				struct wt_err *err);
 
-wti_device_question wti_device_breakdown; /* idle, compute and other time; overlap of types */
-wti_device_question wti_device_kernels;   /* by name */
-wti_device_question wti_device_idle;      /* of each queue, and why */
-wti_device_question wti_device_queues;    /* how many operations wait, utilisation, states */
+wti_device_question wti_device_breakdown;   /* idle, compute and other time; overlap of types */
+wti_device_question wti_device_kernels;     /* by name */
+wti_device_question wti_device_annotations; /* ranges of the user, by name */
+wti_device_question wti_device_idle;        /* of each queue, and why */
+wti_device_question wti_device_queues;      /* how many operations wait, utilisation, states */
 wti_device_question wti_device_launches;
 wti_device_question wti_device_bandwidth;
 wti_device_question wti_device_memory;

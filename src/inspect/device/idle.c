@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Why a queue stood still between two operations: the host had not launched the next one yet, the
- * device needed its usual moment between two, or something else (an event, another queue).
+ * device needed its usual moment between two, or something else (an event, another queue); and how
+ * long such gaps were.
  */
 #include "device.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
 #include "base/number.h"
+#include "describe.h"
 
 /* Below this a gap is what a device needs between two operations: HolisticTraceAnalysis' default.
  */
@@ -20,47 +26,68 @@ static enum cause cause_of(const struct wti_work_call *launch, int64_t before_ns
 	return gap_ns < BACK_TO_BACK_NS ? KERNEL_WAIT : OTHER;
 }
 
+/* Of one cause. */
+struct gaps {
+	double *lengths;
+	size_t count;
+	int64_t idle_ns;
+};
+
 static void add_row(struct wt_table *table, const struct wti_work *work, uint32_t q,
-		    const int64_t idle_ns[CAUSES], const uint64_t counts[CAUSES])
+		    enum cause cause, const struct gaps *gaps, int64_t all_ns)
 {
 	static const char *const words[CAUSES] = {"host wait", "kernel wait", "other"};
-	int64_t all = wti_sum(wti_sum(idle_ns[0], idle_ns[1]), idle_ns[2]);
+	struct wti_description lengths = wti_description_of(gaps->lengths, gaps->count);
 
-	for (unsigned i = 0; i < CAUSES; i++) {
-		if (!counts[i])
-			continue;
-		wt_table_row(table);
-		wti_queue_cells(table, work, q);
-		wt_table_text(table, words[i], i == HOST_WAIT ? 9 : i == KERNEL_WAIT ? 11 : 5);
-		wt_table_count(table, counts[i]);
-		wt_table_ns(table, idle_ns[i]);
-		wt_table_number(table, all ? 100.0 * (double)idle_ns[i] / (double)all : 0);
-	}
+	wt_table_row(table);
+	wti_queue_cells(table, work, q);
+	wt_table_text(table, words[cause], strlen(words[cause]));
+	wt_table_ns(table, gaps->idle_ns);
+	wt_table_number(table, all_ns ? 100.0 * (double)gaps->idle_ns / (double)all_ns : 0);
+	wti_description_cells(table, &lengths, WT_CELL_NS);
 }
 
-static void walk(struct wt_table *table, const struct wti_work *work, uint32_t q)
+static void gather(struct gaps *gaps, enum cause cause, const struct wti_work *work,
+		   const struct wti_work_queue *queue)
 {
-	const struct wti_work_queue *queue = &work->queues[q];
 	const struct wti_work_op *before = NULL;
-	int64_t idle_ns[CAUSES] = {0};
-	uint64_t counts[CAUSES] = {0};
 
+	gaps->count = 0;
+	gaps->idle_ns = 0;
 	for (size_t i = 0; i < queue->count; i++) {
 		const struct wti_work_op *op = &work->ops[queue->first + i];
-		enum cause cause;
-		int64_t gap_ns;
+		int64_t gap_ns = before ? op->start_ns - before->end_ns : 0;
 
 		if (!wti_work_is_work(op))
 			continue;
-		if (before) {
-			gap_ns = op->start_ns - before->end_ns;
-			cause = cause_of(wti_work_launch(work, op), before->end_ns, gap_ns);
-			idle_ns[cause] = wti_sum(idle_ns[cause], gap_ns);
-			counts[cause]++;
+		if (before &&
+		    cause_of(wti_work_launch(work, op), before->end_ns, gap_ns) == cause) {
+			gaps->lengths[gaps->count++] = (double)gap_ns;
+			gaps->idle_ns = wti_sum(gaps->idle_ns, gap_ns);
 		}
 		before = op;
 	}
-	add_row(table, work, q, idle_ns, counts);
+}
+
+static int walk(struct wt_table *table, const struct wti_work *work, uint32_t q)
+{
+	const struct wti_work_queue *queue = &work->queues[q];
+	struct gaps gaps = {malloc((queue->count + 1) * sizeof(*gaps.lengths)), 0, 0};
+	int64_t all_ns = 0;
+
+	if (!gaps.lengths)
+		return WT_E_NOMEM;
+	for (enum cause cause = 0; cause < CAUSES; cause++) {
+		gather(&gaps, cause, work, queue);
+		all_ns = wti_sum(all_ns, gaps.idle_ns);
+	}
+	for (enum cause cause = 0; cause < CAUSES; cause++) {
+		gather(&gaps, cause, work, queue);
+		if (gaps.count)
+			add_row(table, work, q, cause, &gaps, all_ns);
+	}
+	free(gaps.lengths);
+	return 0;
 }
 
 int wti_device_idle(const struct wti_work *work, const struct wti_device_options *options,
@@ -68,14 +95,15 @@ int wti_device_idle(const struct wti_work *work, const struct wti_device_options
 {
 	struct wt_table *table = wt_result_table(result, "idle", "Why queues stood still");
 
+	int r = 0;
+
 	(void)options;
-	(void)err;
 	wti_queue_columns(table);
 	wt_table_column(table, "cause", "cause", WT_CELL_TEXT);
-	wt_table_column(table, "count", "gaps", WT_CELL_COUNT);
 	wt_table_column(table, "idle_ns", "time", WT_CELL_NS);
 	wt_table_column(table, "share", "of its idle time", WT_CELL_PERCENT);
-	for (uint32_t q = 0; q < work->queue_count; q++)
-		walk(table, work, q);
-	return 0;
+	wti_description_columns(table, WT_CELL_NS);
+	for (uint32_t q = 0; !r && q < work->queue_count; q++)
+		r = walk(table, work, q);
+	return r ? wti_err(err, r, "out of memory for gaps of queues") : 0;
 }

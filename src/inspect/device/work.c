@@ -376,7 +376,10 @@ static uint8_t flags_of(const struct wt_event *event)
 	flags = wt_event_u64(event, WT_SPAN_BEGIN_FIELD_FLAGS);
 	if (flags & WT_SPAN_RUNTIME)
 		return WTI_WORK_RUNTIME;
-	return flags & WT_SPAN_OPERATOR ? WTI_WORK_OPERATOR : WTI_WORK_ANNOTATION;
+	if (flags & WT_SPAN_OPERATOR)
+		return WTI_WORK_OPERATOR;
+	return flags & WT_SPAN_ANNOTATION ? WTI_WORK_ANNOTATION | WTI_WORK_MARKED
+					  : WTI_WORK_ANNOTATION;
 }
 
 static int span_begin(struct wti_work *work, const struct wt_event *event, struct wt_err *err)

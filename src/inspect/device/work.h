@@ -64,6 +64,7 @@ enum wti_work_flag {
 	WTI_WORK_ANNOTATION = 4, /* a range of the user's, or a span that says nothing else */
 	WTI_WORK_LAUNCHES = 8,   /* an operation was launched in it, not deeper */
 	WTI_WORK_BLOCKS = 16,    /* waits for a device: its time is not the host's own */
+	WTI_WORK_MARKED = 32,    /* the source says that it is a range of the user's */
 };
 
 /* Dependencies that the trace itself has, by index of the operations. */
