@@ -74,6 +74,7 @@ def test_manual_pages_are_valid(b: Bench) -> None:
         done = subprocess.run([scdoc], input=source, capture_output=True, timeout=PATIENCE)
         assert done.returncode == 0, (verb, done.stderr)
         assert b".TH" in done.stdout
+        assert b"\n'" not in done.stdout, f"{verb}: roff would take that line for a request and leave it away"
 
 
 def test_completion(b: Bench) -> None:

@@ -8,8 +8,13 @@
 static void escape_n(struct wti_buf *out, const char *text, size_t bytes)
 {
 	for (size_t i = 0; i < bytes; i++) {
+		bool is_first = !out->bytes || out->data[out->bytes - 1] == '\n';
+
+		/* To roff, a line that begins with a quote is a request. */
+		if (text[i] == '\'' && is_first)
+			wti_buf_text(out, "**");
 		/* A dash that begins a line would begin a list. */
-		if (text[i] == '-' && (!out->bytes || out->data[out->bytes - 1] == '\n'))
+		if (text[i] == '-' && is_first)
 			wti_buf_byte(out, '\\');
 		else if (strchr("\\*_#[]~<>`.'", text[i]) && text[i])
 			wti_buf_byte(out, '\\');
