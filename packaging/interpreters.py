@@ -12,7 +12,7 @@ from pathlib import Path
 
 from portable import run
 
-VERSIONS = ("3.9", "3.10", "3.11", "3.12", "3.13")
+VERSIONS = ("3.9", "3.10", "3.11", "3.12", "3.13", "3.14")
 ASK = ("import os, sys, sysconfig; print('%d.%d' % sys.version_info[:2], os.path.exists(sysconfig.get_paths()['include'] + '/Python.h'), "
        "sysconfig.get_config_var('EXT_SUFFIX'), bool(sysconfig.get_config_var('Py_GIL_DISABLED')))")
 

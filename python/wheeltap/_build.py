@@ -39,11 +39,11 @@ SHIM_STANDARDS = ["-std=c++17", "-std=c++20"]
 def refusal() -> str:
     """Why there can be no agent for this interpreter; empty if there can."""
     if platform.python_implementation() != "CPython":
-        return f"{platform.python_implementation()} is not supported; the agent is for CPython 3.9 to 3.13"
-    if not (3, 9) <= sys.version_info[:2] <= (3, 13):
-        return f"CPython {platform.python_version()} is not supported; the agent is for 3.9 to 3.13"
+        return f"{platform.python_implementation()} is not supported; the agent is for CPython 3.9 to 3.14"
+    if not (3, 9) <= sys.version_info[:2] <= (3, 14):
+        return f"CPython {platform.python_version()} is not supported; the agent is for 3.9 to 3.14"
     if sysconfig.get_config_var("Py_GIL_DISABLED"):
-        return "free-threaded interpreters are not supported"
+        return "free-threaded interpreters are not supported: the agent relies on the global interpreter lock"
     if hasattr(sys, "getobjects"):
         return "interpreters that were built with Py_TRACE_REFS are not supported"
     header = os.path.join(sysconfig.get_paths()["include"], "Python.h")

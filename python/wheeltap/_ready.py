@@ -37,8 +37,8 @@ def answer(home, with_shim):
 
     kind = getattr(getattr(sys, "implementation", None), "name", "cpython").replace("cpython", "CPython")
     version = "%d.%d.%d" % sys.version_info[:3]
-    if kind != "CPython" or not (3, 9) <= sys.version_info[:2] <= (3, 13):
-        return "refused %s %s is not supported: CPython 3.9 to 3.13 are" % (kind, version)
+    if kind != "CPython" or not (3, 9) <= sys.version_info[:2] <= (3, 14):
+        return "refused %s %s is not supported: CPython 3.9 to 3.14 are" % (kind, version)
     if "t" in getattr(sys, "abiflags", ""):
         return ("refused free-threaded CPython %s is not supported, as the agent relies on the global interpreter lock; use the "
                 "standard build of %d.%d" % (version, sys.version_info[0], sys.version_info[1]))

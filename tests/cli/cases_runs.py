@@ -143,10 +143,10 @@ def test_env_interpreters(b: Bench) -> None:
     folder.mkdir()
     fakes = {
         "python3.9": FAKE.format(version=(3, 9, 2), name="cpython"),
-        "python3.13": FAKE.format(version=(3, 13, 0), name="cpython"),
+        "python3.14": FAKE.format(version=(3, 14, 0), name="cpython"),
         "python2.7": FAKE.format(version=(2, 7, 18), name="cpython"),
         "python3.6": FAKE.format(version=(3, 6, 15), name="cpython"),
-        "python3.14": FAKE.format(version=(3, 14, 0), name="cpython"),
+        "python3.15": FAKE.format(version=(3, 15, 0), name="cpython"),
         "python3.10": FAKE.format(version=(3, 10, 0), name="pypy"),
         "python3.11": "#!/bin/sh\necho hello\n",
         "python3.12": f"#!/bin/sh\necho $$ >{b.folder}/hanging; /bin/sleep 1000; /bin/sleep 1000\n",
@@ -168,10 +168,10 @@ def test_env_interpreters(b: Bench) -> None:
     assert scripts[1].endswith(": python3.7"), scripts
     fakes.pop("python3.7")
     assert sorted(rows) == sorted(fakes), rows
-    assert {name for name, row in rows.items() if row[0] == "ok"} == {"python3.9", "python3.13"}, rows
+    assert {name for name, row in rows.items() if row[0] == "ok"} == {"python3.9", "python3.14"}, rows
     assert all(detail.startswith(f"{folder}/{name}: ") for name, (_, detail) in rows.items()), rows
     for name, words in {"python3.9": "CPython 3.9.2", "python2.7": "2.7.18 is not supported", "python3.6": "3.6.15 is not supported",
-                        "python3.14": "3.14.0 is not supported", "python3.10": "pypy 3.10.0 is not supported",
+                        "python3.15": "3.15.0 is not supported", "python3.10": "pypy 3.10.0 is not supported",
                         "python3.11": "not a working Python interpreter", "python3.12": "no answer within",
                         "python3.8": "cannot be run", "python3.5": "not a working Python interpreter"}.items():
         assert words in rows[name][1], (name, rows[name])
@@ -179,7 +179,7 @@ def test_env_interpreters(b: Bench) -> None:
     assert bad <= {row["name"] for row in tables["cures"]}, tables["cures"]
     hanging = int((b.folder / "hanging").read_text())
     assert not os.path.exists(f"/proc/{hanging}"), "it still runs"
-    for name in ("python3.9", "python3.13"):
+    for name in ("python3.9", "python3.14"):
         (folder / name).unlink()
     rest = b.run("env", "--json", env={"PATH": str(folder)}, code=None).json()["tables"]["features"]
     assert ("python", "missing") in {(row["name"], row["state"]) for row in rest}, rest

@@ -59,8 +59,8 @@ def _refusal():
     # type: () -> str
     """Why there can be no agent for this interpreter."""
     kind = getattr(getattr(sys, "implementation", None), "name", "cpython")
-    if kind != "cpython" or not (3, 9) <= sys.version_info[:2] <= (3, 13):
-        return "%s is not supported: CPython 3.9 to 3.13 are" % _name()
+    if kind != "cpython" or not (3, 9) <= sys.version_info[:2] <= (3, 14):
+        return "%s is not supported: CPython 3.9 to 3.14 are" % _name()
     if "t" in getattr(sys, "abiflags", ""):
         return "%s is not supported: it is free-threaded, and the agent relies on the global interpreter lock" % _name()
     return ""

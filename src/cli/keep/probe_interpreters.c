@@ -21,7 +21,7 @@
 /* As in compat.h of the agent and in _build.py. */
 #define MAJOR 3
 #define MINOR_MIN 9
-#define MINOR_MAX 13
+#define MINOR_MAX 14
 
 /* ---- Asking one -------------------------------------------------------------------------------
  */
@@ -33,7 +33,7 @@ static void judge(const char *path, const struct wti_python_version *found, stru
 	if (!is_cpython || found->major != MAJOR || found->minor < MINOR_MIN ||
 	    found->minor > MINOR_MAX)
 		wti_probed_say(ret, WTI_PROBE_LIMITED,
-			       "Python calls are recorded with CPython 3.9 to 3.13",
+			       "Python calls are recorded with CPython 3.9 to 3.14",
 			       "%.160s: %s %d.%d.%d is not supported", path,
 			       is_cpython ? "CPython" : found->name, found->major, found->minor,
 			       found->micro);

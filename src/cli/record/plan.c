@@ -29,13 +29,13 @@
 /* Understood by every Python, as the script itself is not. */
 #define BEGINNING                                                                                  \
 	"import sys\n"                                                                             \
-	"if (3, 9) <= sys.version_info[:2] <= (3, 13):\n"                                          \
+	"if (3, 9) <= sys.version_info[:2] <= (3, 14):\n"                                          \
 	"    import runpy\n"                                                                       \
 	"    script = sys.argv[2]\n"                                                               \
 	"    runpy.run_path(script, run_name='__main__')\n"                                        \
 	"else:\n"                                                                                  \
 	"    sys.stdout.write('{\"version\": \"%s\", \"problem\": \"it is not supported: '"        \
-	"                     'CPython 3.9 to 3.13 are\"}' % sys.version.split()[0])\n"
+	"                     'CPython 3.9 to 3.14 are\"}' % sys.version.split()[0])\n"
 
 extern char **environ;
 

@@ -177,7 +177,7 @@ const struct wti_verb wti_verb_python = {
 		       "compiler, and puts it where `record` finds it: beside wheeltap, or in the "
 		       "user's data folder. If a C++ compiler and torch are found, it also builds "
 		       "the library that observes torch below Python, which takes minutes. "
-		       "`record` builds a missing agent automatically. CPython 3.9 to 3.13. In a "
+		       "`record` builds a missing agent automatically. CPython 3.9 to 3.14. In a "
 		       "recorded program `import wheeltap` always works; `link` makes it work in "
 		       "the interpreter at any time, by one file (wheeltap.pth) in its "
 		       "site-packages, and `path` prints the folder to add to PYTHONPATH.",

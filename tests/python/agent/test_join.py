@@ -105,9 +105,23 @@ def no_agent_for_it(h: Harness) -> None:
     if data is not None:
         h.env["XDG_DATA_HOME"] = data
     for old in sorted(Path.home().glob(".pyenv/versions/[23].[678].*/bin/python")):
-        last_words(h, [str(old), h.script(PROGRAM)], "no_agent", "not supported", "3.9 to 3.13")
+        last_words(h, [str(old), h.script(PROGRAM)], "no_agent", "not supported", "3.9 to 3.14")
         plan = h.execute([h.wheeltap, "record", "--dry-run", "--", str(old), "x.py"])
         h.check(f"{old}: the plan says so", plan.status == 3 and "not supported" in plan.errors, plan.errors)
+
+
+def free_threaded(h: Harness) -> None:
+    """A stand-in: an environment whose interpreter says of itself that it was built without the global lock."""
+    home = h.folder / "free"
+    h.execute([h.python, "-m", "venv", "--without-pip", str(home)])
+    site = next(home.glob("lib/python3*/site-packages"))
+    (site / "free.pth").write_text("import sys; sys.abiflags = 't'\n")
+    last_words(h, [str(home / "bin" / "python"), h.script(PROGRAM)], "no_agent", "free-threaded", "global interpreter lock")
+    ready = Path(h.wheeltap).parent / "python" / "wheeltap" / "_ready.py"
+    asked = h.execute([h.python, "-c", f"import runpy, sys; sys.abiflags = 't'; sys.argv = ['_ready.py', '{ready.parent.parent}']; "
+                       f"runpy.run_path('{ready}', run_name='__main__')"])
+    h.check("free-threaded: refused before the program starts", asked.output.startswith("refused free-threaded CPython") and
+            "use the standard build" in asked.output, asked.output, asked.errors)
 
 
 def dry_run(h: Harness) -> None:
@@ -172,4 +186,4 @@ def rules_and_report(h: Harness) -> None:
     h.check("a report that cannot be written", bad.status == 0 and "no report was written" in bad.errors, bad.errors)
 
 
-main(no_python_joined, no_agent_for_it, dry_run, dry_run_torch, rules_and_report)
+main(no_python_joined, no_agent_for_it, free_threaded, dry_run, dry_run_torch, rules_and_report)

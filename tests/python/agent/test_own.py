@@ -7,7 +7,7 @@ from recorded import Harness, main
 from test_hooks import interpreters, version_of
 
 PROGRAM = """
-import sys, threading, traceback
+import pstats, sys, threading, traceback
 import helper
 
 def add(a, b=2, *rest, c=3, **more):
@@ -58,6 +58,7 @@ except RecursionError:
 if sys.version_info >= (3, 11):
     sys.setrecursionlimit(60000)
     print(deep(50000))
+made = pstats.FunctionProfile("1", 0.0, 0.0, 0.0, 0.0, "f", 1)  # its __init__ is made from text, for a library
 code = add.__code__
 print(sys.gettrace(), sys.getprofile(), code.co_name)
 """

@@ -34,7 +34,7 @@ def interpreters() -> "dict[str, str]":
 
 def main() -> None:
     found = interpreters()
-    for version in ("3.9", "3.10", "3.11", "3.12", "3.13"):
+    for version in ("3.9", "3.10", "3.11", "3.12", "3.13", "3.14"):
         if version not in found:
             skip(f"CPython {version}", "not found on this machine")
     for version, path in sorted(found.items()):

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What differs between the interpreters, 3.9 to 3.13: where a thread stands, notes on code objects,
+ * What differs between the interpreters, 3.9 to 3.14: where a thread stands, notes on code objects,
  * and how a Python function is made to call us. The extension is built for each interpreter against
  * its own headers, so that layouts are the compiler's business.
  */
@@ -10,8 +10,8 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#if PY_VERSION_HEX < 0x03090000 || PY_VERSION_HEX >= 0x030e0000
-#error "wheeltap's Python agent knows CPython 3.9 to 3.13"
+#if PY_VERSION_HEX < 0x03090000 || PY_VERSION_HEX >= 0x030f0000
+#error "wheeltap's Python agent knows CPython 3.9 to 3.14"
 #endif
 #ifdef Py_GIL_DISABLED
 #error "wheeltap's Python agent needs an interpreter with a global lock"
@@ -24,7 +24,11 @@
 
 #if PY_VERSION_HEX >= 0x030b0000
 #define Py_BUILD_CORE 1
+#if PY_VERSION_HEX >= 0x030e0000
+#include <internal/pycore_interpframe.h>
+#else
 #include <internal/pycore_frame.h>
+#endif
 #undef Py_BUILD_CORE
 #endif
 
@@ -58,19 +62,54 @@ struct wti_place {
 };
 
 #if PY_VERSION_HEX >= 0x030b0000
-static inline struct _PyInterpreterFrame *wti_frame_here(PyThreadState *thread)
+/* Frames of the interpreter's own between those of code: they have no place. */
+static inline struct _PyInterpreterFrame *wti_frame_of_code(struct _PyInterpreterFrame *frame)
 {
-#if PY_VERSION_HEX >= 0x030d0000
-	struct _PyInterpreterFrame *frame = thread->current_frame;
-#else
-	struct _PyInterpreterFrame *frame = thread->cframe->current_frame;
-#endif
-
-#if PY_VERSION_HEX >= 0x030c0000
+#if PY_VERSION_HEX >= 0x030e0000
+	while (frame && frame->owner >= FRAME_OWNED_BY_INTERPRETER)
+		frame = frame->previous;
+#elif PY_VERSION_HEX >= 0x030c0000
 	while (frame && frame->owner == FRAME_OWNED_BY_CSTACK)
 		frame = frame->previous;
 #endif
 	return frame;
+}
+
+static inline struct _PyInterpreterFrame *wti_frame_here(PyThreadState *thread)
+{
+#if PY_VERSION_HEX >= 0x030d0000
+	return wti_frame_of_code(thread->current_frame);
+#else
+	return wti_frame_of_code(thread->cframe->current_frame);
+#endif
+}
+
+/* What a variable of a frame refers to, borrowed. From 3.14 on, a bit of the pointer says who owns
+ * it. */
+#if PY_VERSION_HEX >= 0x030e0000
+static inline PyObject *wti_variable(_PyStackRef variable)
+{
+	return PyStackRef_IsNull(variable) ? NULL : PyStackRef_AsPyObjectBorrow(variable);
+}
+#else
+static inline PyObject *wti_variable(PyObject *variable)
+{
+	return variable;
+}
+#endif
+
+/* NULL: it runs no code. */
+static inline PyCodeObject *wti_code_of(struct _PyInterpreterFrame *frame)
+{
+#if PY_VERSION_HEX >= 0x030e0000
+	PyObject *code = wti_variable(frame->f_executable);
+#elif PY_VERSION_HEX >= 0x030d0000
+	PyObject *code = frame->f_executable;
+#else
+	PyObject *code = (PyObject *)frame->f_code;
+#endif
+
+	return code && PyCode_Check(code) ? (PyCodeObject *)code : NULL;
 }
 
 /*
@@ -90,15 +129,9 @@ static inline struct wti_place wti_place_of(struct _PyInterpreterFrame *frame)
 {
 	struct wti_place place = {0};
 
-	if (!frame)
+	place.code = frame ? wti_code_of(frame) : NULL;
+	if (!place.code)
 		return place;
-#if PY_VERSION_HEX >= 0x030d0000
-	if (!PyCode_Check(frame->f_executable))
-		return place;
-	place.code = (PyCodeObject *)frame->f_executable;
-#else
-	place.code = frame->f_code;
-#endif
 	if (wti_code_is_step(place.code))
 		place.code = NULL;
 	place.offset = _PyInterpreterFrame_LASTI(frame) * (int)sizeof(_Py_CODEUNIT);
@@ -131,19 +164,15 @@ typedef struct _PyInterpreterFrame wti_frame;
 
 static inline wti_frame *wti_frame_back(wti_frame *frame)
 {
-	frame = frame->previous;
-#if PY_VERSION_HEX >= 0x030c0000
-	while (frame && frame->owner == FRAME_OWNED_BY_CSTACK)
-		frame = frame->previous;
-#endif
-	return frame;
+	return wti_frame_of_code(frame->previous);
 }
 
 static inline PyObject *wti_frame_first(wti_frame *frame)
 {
 	struct wti_place place = wti_place_of(frame);
 
-	return place.code && place.code->co_argcount > 0 ? frame->localsplus[0] : NULL;
+	return place.code && place.code->co_argcount > 0 ? wti_variable(frame->localsplus[0])
+							 : NULL;
 }
 
 #if PY_VERSION_HEX < 0x030c0000
@@ -232,8 +261,14 @@ static inline bool wti_place_gives_dict(struct wti_place place)
 	const unsigned char *at =
 		place.code && place.offset >= 0 ? wti_code_instructions(place.code) : NULL;
 
+#if PY_VERSION_HEX >= 0x030e0000
+	/* There always is a place for it; nothing is put there where the source has no **names. */
+	if (!at || place.offset < 2 || at[place.offset - 2] == PUSH_NULL)
+		return false;
+#else
 	if (!at || !(at[place.offset + 1] & 1))
 		return false;
+#endif
 #ifdef INSTRUMENTED_CALL_FUNCTION_EX
 	if (at[place.offset] == INSTRUMENTED_CALL_FUNCTION_EX)
 		return true;

@@ -159,6 +159,7 @@ bool wti_site_init(void);
 struct wt_name *wti_cell_name(PyObject *file); /* cell.c */
 /* True if this place is in a library: under one of the prefixes. */
 bool wti_site_in_library(PyCodeObject *code);
+bool wti_site_file_in_library(PyObject *file);
 /* A file of this package: what it calls is no work of the program. */
 bool wti_site_is_ours(PyCodeObject *code);
 /* The same, kept in mind for wti_site_in_same_library(). */

@@ -50,6 +50,11 @@ static bool under_library(PyObject *file, Py_ssize_t limit)
 	return false;
 }
 
+bool wti_site_file_in_library(PyObject *file)
+{
+	return under_library(file, PY_SSIZE_T_MAX);
+}
+
 static struct note *make_note(PyCodeObject *code)
 {
 	size_t units = wti_code_bytes(code) / 2 + 1;
@@ -64,7 +69,7 @@ static struct note *make_note(PyCodeObject *code)
 	function = code->co_name;
 #endif
 	note->unit_count = (uint32_t)units;
-	note->in_library = under_library(code->co_filename, PY_SSIZE_T_MAX);
+	note->in_library = wti_site_file_in_library(code->co_filename);
 	note->is_ours = under_library(code->co_filename, 1);
 	note->file = wti_cell_name(code->co_filename);
 	if (!note->file)

@@ -54,20 +54,38 @@ static bool matches(PyObject *module, PyObject *function)
 	return is_wanted;
 }
 
+/* Text that its module has under this name; borrowed, or NULL. */
+static PyObject *global_text(PyObject *globals, PyObject *name)
+{
+	PyObject *text =
+		globals && PyDict_Check(globals) ? PyDict_GetItemWithError(globals, name) : NULL;
+
+	PyErr_Clear();
+	return text && PyUnicode_Check(text) ? text : NULL;
+}
+
+/* Code that was made from text, as dataclasses do, belongs to the module that it was made for. */
+static bool is_in_library(PyCodeObject *code, PyObject *globals)
+{
+	PyObject *file = global_text(globals, wti_hook_state.words.file);
+
+	if (wti_site_in_library(code))
+		return true;
+	return file && PyUnicode_GET_LENGTH(code->co_filename) > 0 &&
+	       PyUnicode_READ_CHAR(code->co_filename, 0) == '<' && wti_site_file_in_library(file);
+}
+
 static void decide(struct note *note, PyCodeObject *code, PyObject *globals)
 {
-	PyObject *module = globals && PyDict_Check(globals)
-				   ? PyDict_GetItemWithError(globals, wti_hook_state.words.name)
-				   : NULL;
+	PyObject *module = global_text(globals, wti_hook_state.words.name);
 #if PY_VERSION_HEX >= 0x030b0000
 	PyObject *function = code->co_qualname;
 #else
 	PyObject *function = code->co_name;
 #endif
 
-	PyErr_Clear();
 	note->is_decided = true;
-	if (!module || !PyUnicode_Check(module) || !is_function(code) || wti_site_in_library(code))
+	if (!module || !is_function(code) || is_in_library(code, globals))
 		return;
 	note->hook.callee = wti_name_of_text(function);
 	note->hook.module = wti_name_of_text(module);
@@ -96,16 +114,6 @@ static const struct note *wanted_note(PyCodeObject *code, PyObject *globals)
 	if (wti_unlikely(!note->is_decided))
 		decide(note, code, globals);
 	return note->is_wanted ? note : NULL;
-}
-
-/* The arguments in a frame that begins, up to the first that stands elsewhere: in a cell. */
-static Py_ssize_t argument_count(const struct note *note, PyObject *const *locals)
-{
-	Py_ssize_t count = 0;
-
-	while (count < note->hook.parameter_count && locals[count])
-		count++;
-	return count;
 }
 
 static bool is_watching(void)
@@ -138,6 +146,16 @@ static void meter_end(uint64_t from)
 
 /* So deep calls are left to the interpreter, which needs no stack for them. */
 enum { DEPTH_MAX = 2000 };
+
+/* The arguments in a frame that begins, up to the first that stands elsewhere: in a cell. */
+static Py_ssize_t argument_count(const struct note *note, PyObject *const *locals)
+{
+	Py_ssize_t count = 0;
+
+	while (count < note->hook.parameter_count && locals[count])
+		count++;
+	return count;
+}
 
 static PyObject *emitted(PyThreadState *thread, wti_frame *frame, const struct note *note)
 {
@@ -192,7 +210,8 @@ PyMethodDef wti_frame_methods[] = {{NULL}};
  */
 
 enum {
-	OPEN_MAX = 1024, /* calls under way on a thread that get an end */
+	OPEN_MAX = 1024,     /* calls under way on a thread that get an end */
+	ARGUMENTS_MAX = 256, /* of a call that are emitted */
 	NOT_CALLED = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR,
 };
 
@@ -237,10 +256,32 @@ static PyObject *answer(bool is_wanted)
 	return Py_NewRef(object);
 }
 
+/* Those in a frame that begins, borrowed, up to the first that stands elsewhere: in a cell. */
+static Py_ssize_t arguments_of(const struct note *note, wti_frame *frame, PyObject **ret)
+{
+	Py_ssize_t count = 0;
+
+	for (; count < note->hook.parameter_count && count < ARGUMENTS_MAX; count++) {
+		ret[count] = wti_variable(frame->localsplus[count]);
+		if (!ret[count])
+			break;
+	}
+	return count;
+}
+
+static void begin(struct wti_open_function *open, const struct note *note, wti_frame *frame)
+{
+	PyObject *arguments[ARGUMENTS_MAX];
+	Py_ssize_t count = arguments_of(note, frame, arguments);
+
+	open->call.place = wti_place_of(wti_frame_back(frame));
+	wti_call_begin(&open->call, arguments, count, NULL);
+}
+
 /* began(code, offset) */
 static PyObject *began(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
 {
-	struct _PyInterpreterFrame *frame = wti_frame_here(PyThreadState_Get());
+	wti_frame *frame = wti_frame_here(PyThreadState_Get());
 	const struct note *note;
 	struct wti_open_function *open;
 	uint64_t from;
@@ -261,9 +302,7 @@ static PyObject *began(PyObject *self, PyObject *const *arguments, Py_ssize_t co
 	from = meter_begin();
 	open = &wti_hook_thread.opens[wti_hook_thread.open_count++];
 	*open = (struct wti_open_function){(PyCodeObject *)arguments[0], {.hook = &note->hook}};
-	open->call.place = wti_place_of(wti_frame_back(frame));
-	wti_call_begin(&open->call, frame->localsplus, argument_count(note, frame->localsplus),
-		       NULL);
+	begin(open, note, frame);
 	meter_end(from);
 	Py_RETURN_NONE;
 }

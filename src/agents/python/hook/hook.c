@@ -348,10 +348,11 @@ static bool is_function(PyObject *callable)
 
 bool wti_hook_init(void)
 {
-	const struct wti_own_word words[] = {{&wti_hook_state.words.name, "__name__"}};
+	const struct wti_own_word words[] = {{&wti_hook_state.words.name, "__name__"},
+					     {&wti_hook_state.words.file, "__file__"}};
 
 	wti_hook_state.is_missed = true; /* whatever was made before we came */
-	return wti_words_make(words, 1) && ready_function_type();
+	return wti_words_make(words, 2) && ready_function_type();
 }
 
 bool wti_hook_missed(void)

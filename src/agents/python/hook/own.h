@@ -25,6 +25,7 @@ struct wti_hooked_attribute {
 struct wti_hook_state {
 	struct {
 		PyObject *name; /* "__name__" */
+		PyObject *file; /* "__file__" */
 	} words;                /* interned */
 	bool is_missed;         /* something may have been made while we were stopped */
 	bool is_depth_emitted;  /* that calls are too deep to be emitted */

@@ -3,7 +3,7 @@
  * From 3.11 on the interpreter replaces an instruction that has added, subtracted or multiplied
  * floats by one that does so by itself, without the slots of the type. It decides by a counter
  * behind the instruction; we keep that from running out, each time the slot is called. The first
- * time it is called in any case on 3.12 and 3.13, as the counter begins at one.
+ * time it is called in any case on 3.12 to 3.14, as the counter begins at one.
  *
  * On 3.11 code runs with plain instructions at first, and then gets ones that are replaced at once.
  * So counters are set before code runs, when the interpreter announces it (the audit event `exec`),
@@ -35,6 +35,9 @@ static bool is_operator(unsigned opcode)
 	case BINARY_OP_MULTIPLY_INT:
 	case BINARY_OP_SUBTRACT_FLOAT:
 	case BINARY_OP_SUBTRACT_INT:
+#ifdef BINARY_OP_EXTEND /* 3.14: a float and an int */
+	case BINARY_OP_EXTEND:
+#endif
 		return true;
 	}
 #ifdef BINARY_OP_ADAPTIVE
