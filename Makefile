@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 # Debian's packages are installed once; the stamp remembers which list they came from.
 SETUP = $(BUILD)/.setup
 
-.PHONY: all everything setup demo test check install uninstall clean fuzz bench soak corpus divergence seeds suites matrix burn mutate replay wheel trywheel aarch64 site picture help
+.PHONY: all everything setup demo test check install uninstall clean fuzz bench soak corpus divergence seeds suites matrix burn mutate replay wheel trywheel deb tarball aarch64 site picture help
 all: $(BUILD)/build.ninja ## build the program, libraries, Python package, manual pages and examples; no tests
 	@ninja -C $(BUILD) product
 
@@ -52,11 +52,18 @@ uninstall: $(BUILD)/build.ninja ## remove from PREFIX what `make install` instal
 GLIBC ?=
 TORCH ?=
 WHEEL = $(BUILD)-wheel$(if $(GLIBC),-$(GLIBC))
-wheel: $(SETUP) ## the program for pip, with agents for CPython 3.9 to 3.13, into dist/; GLIBC=2.28: for older systems; TORCH=PYTHON: with its shim
+wheel: $(SETUP) ## the program for pip, with agents for CPython 3.9 to 3.14, into dist/; GLIBC=2.28: for older systems; TORCH=PYTHON: with its shim
 	@packaging/wheel.py $(if $(GLIBC),--glibc $(GLIBC)) $(foreach python,$(TORCH),--shim $(python)) $(WHEEL)
 
 trywheel: $(SETUP) ## install the wheels of dist/ in fresh environments of every interpreter, use them and remove them
 	@for wheel in dist/*.whl; do tests/packaging/test_wheel.py $$wheel $$(packaging/interpreters.py) || exit 1; done
+
+tarball: $(SETUP) ## a tree that runs from any folder, into dist/; GLIBC=2.28: for older systems
+	@packaging/tarball.py $(if $(GLIBC),--glibc $(GLIBC)) $(WHEEL)
+
+deb: $(SETUP) ## the Debian packages, into dist/, and lintian's judgement
+	@tools/setup debhelper dh-python dpkg-dev lintian
+	@packaging/deb.py $(BUILD)-deb
 
 fuzz: $(SETUP) ## look for inputs that break the parsers, with libFuzzer
 	@tools/fuzz

@@ -104,12 +104,16 @@ def torch_of_interpreter() -> "dict[str, object]":
         return {"refusal": f"importing torch ended with status {done.returncode}"}
 
 
+def no_cxx_compiler() -> str:
+    """That there is none, and what to do; empty if there is one."""
+    return "" if cxx_compiler() else "no C++ compiler was found; install g++ or set CXX"
+
+
 def build_shim(torch: "dict[str, object]", include: "list[str]", source: str, target: str) -> str:
     """Why it could not be built; empty if it was."""
-    if torch["refusal"]:
-        return str(torch["refusal"])
-    if not cxx_compiler():
-        return "no C++ compiler was found; install g++ or set CXX"
+    why = str(torch["refusal"]) or no_cxx_compiler()
+    if why:
+        return why
     files = sorted(os.path.join(source, name) for name in os.listdir(source) if name.endswith(".cpp"))
     command = [*cxx_compiler(), *SHIM_FLAGS, f"-D_GLIBCXX_USE_CXX11_ABI={torch['abi']}", f'-DWTI_SHIM_TORCH="{torch["identity"]}"',
                *(f"-I{folder}" for folder in include), "-isystem", str(torch["include"]), *files,
@@ -133,9 +137,11 @@ def add_shim(home: str) -> None:
     if not torch["refusal"] and os.path.exists(target):  # the folder is of these sources, the name of this torch
         print(f"the shim for torch {torch['version']} is there: {target}")
         return
-    if not torch["refusal"]:
+    why = str(torch["refusal"]) or no_cxx_compiler()
+    if not why:
         say(f"building the shim for torch {torch['version']}, which takes minutes on a slow machine")
-    why = build_shim(torch, [source], os.path.join(source, "python", "shim"), target)
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        why = build_shim(torch, [source], os.path.join(source, "python", "shim"), target)
     if why:
         print(f"no shim for torch, so what torch does below Python is not measured: {why}")
     else:
@@ -164,17 +170,16 @@ def build_agent_alone(source: str, target: str) -> int:
     return 0
 
 
-def is_pips(package: str) -> bool:
-    """pip removes only what it has installed: whatever is added there would stay."""
-    return os.path.exists(os.path.join(package, "bin", "wheeltap"))
+def is_managed(package: str) -> bool:
+    """pip and dpkg remove only what they have installed: whatever is added there would stay."""
+    return os.path.exists(os.path.join(package, "bin", "wheeltap")) or os.path.realpath(package).startswith("/usr/lib/")
 
 
 def destination(home: str) -> str:
+    """The folder; it may not be there yet."""
     package = os.path.join(home, "wheeltap")
-    is_ours = os.access(package, os.W_OK) and not is_pips(package)
-    folder = own_folder(package if is_ours else user_folder(), home)
-    os.makedirs(folder, exist_ok=True)
-    return folder
+    is_ours = os.access(package, os.W_OK) and not is_managed(package)
+    return own_folder(package if is_ours else user_folder(), home)
 
 
 def forget_older(home: str) -> None:
@@ -192,6 +197,7 @@ def add_extension(home: str, target: str) -> bool:
         if done.returncode:
             print(f"wheeltap: cannot build the agent for '{sys.executable}':\n{done.stdout[-4000:]}", file=sys.stderr)
             return False
+        os.makedirs(os.path.dirname(target), exist_ok=True)
         new = f"{target}.{os.getpid()}"  # others may do the same at the same time
         shutil.copyfile(built, new)
         os.replace(new, target)
