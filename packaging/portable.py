@@ -19,14 +19,14 @@ ROOT = Path(__file__).resolve().parent.parent
 PREFIX = "/wheeltap"
 
 # Whatever compiles or asks goes to the compiler; what is left is a link. libgcc has what the compiler took for
-# granted, libgcc_s the unwinder.
+# granted, libgcc_s the unwinder: that of this machine needs this machine's glibc, any other has what its own needs.
 WRAPPER = """#!/bin/sh
 for word; do
 	case $word in
 	-c | -E | -S | -x | --version | -v | -V | -print-* | --print-* | -dump* | -Wl,--version) exec {compiler} "$@" ;;
 	esac
 done
-exec {zig} cc -target {machine}-linux-gnu.{glibc} "$@" "$(cc -print-libgcc-file-name)" -Wl,--as-needed "$(cc -print-file-name=libgcc_s.so.1)"
+exec {zig} cc -target {machine}-linux-gnu.{glibc} "$@" "$(cc -print-libgcc-file-name)" -Wl,--as-needed -Wl,--allow-shlib-undefined "$(cc -print-file-name=libgcc_s.so.1)"
 """
 
 

@@ -103,7 +103,7 @@ def tag_of(glibc: "tuple[int, int]") -> str:
 
 def metadata(linked: "list[str]") -> str:
     head = ["Metadata-Version: 2.1", "Name: wheeltap", f"Version: {version()}", f"Summary: {SUMMARY}", "License: Apache-2.0",
-            "Requires-Python: >=3.9", "Description-Content-Type: text/markdown", "License-File: LICENSE",
+            "Requires-Python: >=3.9", "Description-Content-Type: text/markdown", "License-File: LICENSE", "License-File: REBUILDING",
             *(f"License-File: {name}.copyright" for name in linked), *(f"Classifier: {name}" for name in CLASSIFIERS)]
     return "\n".join(head) + "\n\n" + (ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -165,14 +165,12 @@ def main() -> int:
     libraries = package / library_folder(build / "tree").relative_to(build / "tree")
     arrange(build / "tree", package)
     replace_links(libraries)
-    for path in package.glob("shim-torch-*.so"):  # of the torch here, which nobody else has
-        path.unlink()
     interpreters.build_agents(package, words)
     add_shims(package, options.shim)
     strip(package)
     interpreters.compile_package(package)
     share(root, package)
-    linked = licences.collect(build, root / f"wheeltap-{version()}.dist-info" / "licenses")
+    linked = licences.collect(build, version(), root / f"wheeltap-{version()}.dist-info" / "licenses")
     tag = tag_of(glibc_of(package))
     path = Path(options.output) / f"wheeltap-{version()}-{tag}.whl"
     pack(root, describe(root, tag, linked), path)

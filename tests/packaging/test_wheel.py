@@ -50,12 +50,22 @@ for _ in range(6):
 class Environment:
     """A virtual environment that sees its own programs only."""
 
-    def __init__(self, python: str, folder: Path, with_site: bool) -> None:
+    def __init__(self, folder: Path) -> None:
         self.folder = folder
-        subprocess.run([python, "-m", "venv", *(["--system-site-packages"] if with_site else []), str(folder)], check=True)
         self.python = str(folder / "bin" / "python")
         self.variables = {"PATH": str(folder / "bin"), "HOME": str(folder.parent / "home"), "LANG": "C",
                           "WHEELTAP_HOME": str(folder.parent / "runs"), "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INDEX": "1"}
+
+    @staticmethod
+    def make(python: str, folder: Path, with_site: bool = False) -> Environment:
+        subprocess.run([python, "-m", "venv", *(["--system-site-packages"] if with_site else []), str(folder)], check=True)
+        return Environment(folder)
+
+    @staticmethod
+    def relocate(prefix: str, folder: Path) -> Environment:
+        """As conda does: the interpreter itself, with its libraries beside it, in another place than it was made for."""
+        shutil.copytree(prefix, folder, symlinks=True, ignore=shutil.ignore_patterns("test", "__pycache__", "config-*", "idlelib", "share"))
+        return Environment(folder)
 
     def run(self, *command: str, code: int = 0) -> str:
         done = subprocess.run(command, env=self.variables, cwd=self.folder.parent, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -69,13 +79,17 @@ class Environment:
                 and path.name != "__pycache__"}
 
 
+def prefix_of(python: str) -> str:
+    return subprocess.run([python, "-c", "import sys; print(sys.base_prefix)"], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+
+
 class Wheel(unittest.TestCase):
     def setUp(self) -> None:
         self.scratch = Path(tempfile.mkdtemp(prefix="wheeltap-wheel-"))
         self.addCleanup(shutil.rmtree, self.scratch, ignore_errors=True)
 
     def environments(self, with_site: bool = False) -> list[Environment]:
-        return [Environment(python, self.scratch / str(number) / "venv", with_site) for number, python in enumerate(PYTHONS)]
+        return [Environment.make(python, self.scratch / str(number) / "venv", with_site) for number, python in enumerate(PYTHONS)]
 
     def test_contents(self) -> None:
         """Licences of all that is linked in, type hints, and no file of this machine's paths."""
@@ -84,25 +98,35 @@ class Wheel(unittest.TestCase):
             self.assertIn("wheeltap/py.typed", names)
             self.assertIn("wheeltap/bin/wheeltap", names)
             licences = [name for name in names if "dist-info/licenses/" in name]
-            for package in ("LICENSE", "libzstd", "libsqlite3", "libsodium", "libdw", "zlib1g"):
+            for package in ("LICENSE", "REBUILDING", "libzstd", "libsqlite3", "libsodium", "libdw", "zlib1g"):
                 self.assertTrue(any(package in name for name in licences), licences)
 
     def test_life(self) -> None:
         for env in self.environments():
-            before = env.files()
-            env.run(env.python, "-m", "pip", "install", "-q", str(WHEEL))
-            self.assertIn("wheeltap 0.", env.run("wheeltap", "version"))
-            self.assertEqual(env.run(env.python, "-m", "wheeltap", "version"), env.run("wheeltap", "version"))
-            about = json.loads(env.run("wheeltap", "version", "--verbose", "--json"))
-            version = env.run(env.python, "-c", "import sys; print('%d.%d' % sys.version_info[:2])").strip()
-            self.assertIn(version, about["agents"].split(", "))
-            (env.folder.parent / "program.py").write_text(PROGRAM)
-            said = env.run("wheeltap", "record", "-o", "run", "--", "python", "program.py")
-            self.assertIn(f"recording True {env.folder}", said)
-            self.assertIn("nothing lost", said)
-            self.assertEqual(env.run(env.python, "-c", READ, "run"), "finished [1.0, 0.5]\n")
-            env.run(env.python, "-m", "pip", "uninstall", "-q", "-y", "wheeltap")
-            self.assertEqual(env.files() - before, set())
+            self.live(env)
+
+    def test_relocated(self) -> None:
+        own = [prefix for prefix in map(prefix_of, PYTHONS) if prefix != "/usr" and os.path.exists(f"{prefix}/bin/python")]
+        if not own:
+            self.skipTest("none of the interpreters has a folder of its own")
+        self.live(Environment.relocate(own[-1], self.scratch / "envs" / "moved"))
+
+    def live(self, env: Environment) -> None:
+        """Installed, used, removed."""
+        before = env.files()
+        env.run(env.python, "-m", "pip", "install", "-q", str(WHEEL))
+        self.assertIn("wheeltap 0.", env.run("wheeltap", "version"))
+        self.assertEqual(env.run(env.python, "-m", "wheeltap", "version"), env.run("wheeltap", "version"))
+        about = json.loads(env.run("wheeltap", "version", "--verbose", "--json"))
+        version = env.run(env.python, "-c", "import sys; print('%d.%d' % sys.version_info[:2])").strip()
+        self.assertIn(version, about["agents"].split(", "))
+        (env.folder.parent / "program.py").write_text(PROGRAM)
+        said = env.run("wheeltap", "record", "-o", "run", "--", "python", "program.py")
+        self.assertIn(f"recording True {env.folder}", said)
+        self.assertIn("nothing lost", said)
+        self.assertEqual(env.run(env.python, "-c", READ, "run"), "finished [1.0, 0.5]\n")
+        env.run(env.python, "-m", "pip", "uninstall", "-q", "-y", "wheeltap")
+        self.assertEqual(env.files() - before, set())
 
     def test_other_interpreter(self) -> None:
         """The recorder of one environment records the programs of another, and leaves nothing there."""

@@ -1,0 +1,59 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Makes the tarball: the tree of `make install`, with its libraries linked in, to be unpacked anywhere.
+
+usage: packaging/tarball.py [--glibc 2.28] [--output dist] BUILD
+"""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import shutil
+import sys
+import tarfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import interpreters  # noqa: E402
+import licences  # noqa: E402
+from portable import stage, strip  # noqa: E402
+from wheel import add_documents, glibc_of, library_folder, version  # noqa: E402
+
+
+def plain(entry: tarfile.TarInfo) -> tarfile.TarInfo:
+    """The same tree gives the same contents, whoever packs it."""
+    entry.uid = entry.gid = 0
+    entry.uname = entry.gname = "root"
+    entry.mtime = 1577836800
+    return entry
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="make the tarball")
+    parser.add_argument("--glibc", default="")
+    parser.add_argument("--output", default="dist")
+    parser.add_argument("build")
+    options = parser.parse_args()
+    build = Path(options.build).resolve()
+    tree = build / "tarball"
+    words = stage(build, options.glibc, tree)
+    package = library_folder(tree) / "wheeltap" / "python" / "wheeltap"
+    interpreters.build_agents(package, words)
+    strip(tree)
+    add_documents(tree)
+    licences.collect(build, version(), tree / "share" / "doc" / "wheeltap" / "licences")
+    major, minor = glibc_of(tree)
+    name = f"wheeltap-{version()}-linux-{platform.machine()}-glibc{major}.{minor}"
+    path = Path(options.output) / f"{name}.tar.xz"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tarfile.open(path, "w:xz") as archive:
+        archive.add(tree, name, filter=plain)
+    shutil.rmtree(tree)
+    print(f"{path}: {path.stat().st_size / 1e6:.1f} MB")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
