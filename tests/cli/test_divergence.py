@@ -80,6 +80,10 @@ def origins() -> None:
     tap.equal("what is inside comes first", first(said)[:2], ("dropout", 6))
     tap.equal("with its path", table(said, "first")[0]["path"], "forward > dropout")
 
+    loaded = "begin load 2 load\nout 8 {}\nend\n" + call("relu", 3, ["{}"], "{}")
+    code, said = compare(loaded.format("a", "a", "b"), loaded.format("c", "c", "d"))
+    tap.equal("a file with other contents", (first(said)[:2], said["cause"]), (("load", 2), "the contents of a file"))
+
     code, said = compare("begin seed 7\nnumber n 11\nend\n", "begin seed 7\nnumber n 12\nend\n")
     tap.equal("a number that differs", first(said)[:2], ("seed", 7))
 

@@ -21,7 +21,7 @@ bool wti_narrow_needed(const struct wti_compared_runs *runs)
 {
 	const struct wti_first_difference *first = wti_divergence_first(&runs->report);
 
-	if (!first)
+	if (!first || !*first->file) /* of a program in C there is no more to be recorded */
 		return false;
 	switch (first->how) {
 	case WTI_BEGINS_INPUT:

@@ -11,6 +11,8 @@ const char *wti_cause_of(const struct wti_judgement *judgement)
 	bool is_rate = wti_ends_with(first->value, ".lr") || wti_ends_with(first->value, "_lr") ||
 		       strstr(first->value, "last_epoch");
 
+	if (first->how == WTI_BEGINS_OUTPUT && first->action == WT_ACTION_LOAD)
+		return "the contents of a file";
 	if (!judgement->resume.is_found) /* of others it is not known what they have in common */
 		return "";
 	switch (first->how) {
