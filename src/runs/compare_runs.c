@@ -279,38 +279,75 @@ static void add_column(struct wt_table *table, const struct comparison *c, size_
 	wt_table_column(table, key, key, WT_CELL_TEXT);
 }
 
+static bool is_library(const struct row *row)
+{
+	return !strcmp(row->what, "library");
+}
+
+static bool is_of_all(const struct comparison *c, const struct row *row)
+{
+	for (size_t i = 0; i < c->run_count; i++)
+		if (!row->values[i])
+			return false;
+	return true;
+}
+
+static void add_row(const struct comparison *c, const struct row *row, struct wt_table *table)
+{
+	wt_table_row(table);
+	put_text(table, row->what);
+	put_text(table, row->name);
+	for (size_t i = 0; i < c->run_count; i++)
+		put_text(table, row->values[i] ? row->values[i] : "-");
+}
+
+struct left_out {
+	size_t same, libraries;
+};
+
+/* Two interpreters load hundreds of libraries that the other one has not: nobody asks for them. */
+static void add_rows(const struct comparison *c, bool all, bool libraries, struct wt_table *table,
+		     struct left_out *left_out)
+{
+	for (size_t i = 0; i < c->row_count; i++) {
+		const struct row *row = &c->rows[i];
+
+		if (is_library(row) != libraries)
+			continue;
+		if (!all && is_same(c, row))
+			left_out->same++;
+		else if (!all && libraries && !is_of_all(c, row))
+			left_out->libraries++;
+		else
+			add_row(c, row, table);
+	}
+}
+
 static void add_table(const struct comparison *c, bool all, struct wt_result *result)
 {
 	struct wt_table *table = wt_result_table(result, "comparison", "");
-	size_t left_out = 0;
+	struct left_out left_out = {0};
 
 	wt_table_column(table, "what", "what", WT_CELL_TEXT);
 	wt_table_column(table, "name", "name", WT_CELL_TEXT);
 	for (size_t i = 0; i < c->run_count; i++)
 		add_column(table, c, i);
-	for (size_t i = 0; i < c->row_count; i++) {
-		const struct row *row = &c->rows[i];
-
-		if (!all && is_same(c, row)) {
-			left_out++;
-			continue;
-		}
-		wt_table_row(table);
-		put_text(table, row->what);
-		put_text(table, row->name);
-		for (size_t j = 0; j < c->run_count; j++)
-			put_text(table, row->values[j] ? row->values[j] : "-");
-	}
+	add_rows(c, all, false, table, &left_out);
+	add_rows(c, all, true, table, &left_out);
 	for (size_t i = 0; i < c->run_count; i++) {
 		char key[32];
 
 		snprintf(key, sizeof(key), "run%zu", i + 1);
 		wt_result_fact_text(result, key, "", c->names[i] ? c->names[i] : "");
 	}
-	wt_result_fact_count(result, "same", "", WT_CELL_COUNT, left_out);
-	if (left_out)
+	wt_result_fact_count(result, "same", "", WT_CELL_COUNT, left_out.same);
+	if (left_out.libraries)
+		wt_result_note(result,
+			       "libraries that only some of the runs loaded: %zu; --all shows them",
+			       left_out.libraries);
+	if (left_out.same)
 		wt_result_note(result, "%zu values are the same in all runs; --all shows them",
-			       left_out);
+			       left_out.same);
 }
 
 int wti_compare_runs(const struct wti_front *front, char **words, size_t count, bool all,

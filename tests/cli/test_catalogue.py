@@ -295,6 +295,19 @@ class Compare(Runs):
         self.assertIn("no run 'd-4'", self.call("compare", "a-1", "d-4", status=3).stderr)
         self.call("compare", "a-1", status=2)
 
+    def test_libraries_come_last_and_only_if_all_have_them(self) -> None:
+        def loaded(**builds: str) -> list[dict[str, str]]:
+            return [{"path": f"/usr/lib/{name}.so", "build_id": build} for name, build in builds.items()]
+
+        self.make("a-1", loaded=loaded(libboth="11", libsame="22", libmine="33"))
+        self.make("b-2", loaded=loaded(libboth="44", libsame="22", libtheirs="55"), duration_ns=2 * SECOND)
+        shown = self.json("compare", "a-1", "b-2")
+        self.assertEqual([(row["what"], row["name"]) for row in shown["tables"]["comparison"]],
+                         [("metric", "duration"), ("library", "libboth.so")])
+        self.assertTrue(any("only some of the runs loaded: 2" in note for note in shown["notes"]), shown["notes"])
+        whole = [row["name"] for row in self.json("compare", "a-1", "b-2", "--all")["tables"]["comparison"]]
+        self.assertTrue({"libmine.so", "libtheirs.so", "libsame.so"} <= set(whole), whole)
+
 
 class Tags(Runs):
     def test_tags(self) -> None:

@@ -20,7 +20,8 @@ int wti_section_metrics(struct wti_report_source *source, struct wt_result *resu
 
 int wti_section_time(struct wti_report_source *source, struct wt_result *result, struct wt_err *err)
 {
-	const struct wti_stat_options options = {.phases = true, .limit = PROFILE_ROWS};
+	const struct wti_stat_options options = {
+		.order = WTI_PROFILE_BY_SELF, .phases = true, .limit = PROFILE_ROWS};
 	struct wt_result stat;
 	int r;
 
