@@ -154,6 +154,11 @@ static int try_once(struct rerun *rerun, const struct wti_front *front, struct w
 		wt_result_release(&result);
 		return r;
 	}
+	if (status)
+		wt_result_note(&result,
+			       "the program ended with status %d: what it did until then is "
+			       "compared",
+			       status);
 	take_verdict(rerun, runs, again.folder);
 	add_try(rerun, runs, again.folder, status);
 	keep(rerun, runs, &result);
