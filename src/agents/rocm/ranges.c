@@ -74,6 +74,12 @@ static void pop(struct wti_here here)
 				  &(struct wti_record_span_end){.name = wti_name(here, name)});
 }
 
+static void mark(struct wti_here here, struct wt_name *name)
+{
+	if (name && here.ring)
+		wti_emit_mark(here, &(struct wti_record_mark){.name = wti_name(here, name)});
+}
+
 void wti_rocm_marker(uint32_t operation, uint32_t phase, const struct wti_rocm_marker *marker)
 {
 	const enum action action = action_of(operation);
@@ -82,14 +88,10 @@ void wti_rocm_marker(uint32_t operation, uint32_t phase, const struct wti_rocm_m
 	if (action <= OTHER || phase != (action == POP ? WTI_ROCM_EXIT : WTI_ROCM_ENTER))
 		return;
 	here = wti_rocm.agent->here();
-	if (action == POP) {
+	if (action == POP)
 		pop(here);
-		return;
-	}
-	struct wt_name *name = text_of(marker);
-
-	if (action == PUSH)
-		push(here, name);
-	else if (name && here.ring)
-		wti_emit_mark(here, &(struct wti_record_mark){.name = wti_name(here, name)});
+	else if (action == PUSH)
+		push(here, text_of(marker));
+	else
+		mark(here, text_of(marker));
 }
