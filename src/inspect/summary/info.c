@@ -465,7 +465,8 @@ static void add_facts(const struct state *s, struct wt_result *result)
 	add_context(s, result);
 }
 
-/* "not followed (no_agent): 12 processes: '/sbin/ldconfig -p' 9 times, 'uname'" of one reason. */
+/* "12 processes have no agent, and left no events: '/sbin/ldconfig -p' 9 times, 'uname'": of one
+ * reason. That there is no agent in helpers of a program is as usual as harmless. */
 static void note_reason(const struct state *s, const char *reason, size_t bytes,
 			struct wt_result *result)
 {
@@ -489,8 +490,12 @@ static void note_reason(const struct state *s, const char *reason, size_t bytes,
 	}
 	if (shown > COMMANDS_SHOWN)
 		wti_buf_text(&names, ", and others (`wheeltap view --kind not_followed`)");
-	wt_result_note(result, "not followed (%.*s): %llu process%s: %s", (int)bytes, reason, count,
-		       count == 1 ? "" : "es", wti_buf_cstr(&names));
+	if (bytes == strlen("no_agent") && !memcmp(reason, "no_agent", bytes))
+		wt_result_note(result, "%llu process%s no agent, and left no events: %s", count,
+			       count == 1 ? " has" : "es have", wti_buf_cstr(&names));
+	else
+		wt_result_note(result, "not followed (%.*s): %llu process%s: %s", (int)bytes,
+			       reason, count, count == 1 ? "" : "es", wti_buf_cstr(&names));
 	wti_buf_release(&names);
 }
 
