@@ -16,6 +16,7 @@
  *   rank N                            of two
  *   counter NAME VALUE
  *   lost N
+ *   thinned                           from here on parameters are omitted
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -183,6 +184,15 @@ static void lost(const char *text)
 	put(WT_KIND_LOST, values);
 }
 
+static void thinned(void)
+{
+	uint64_t values[WT_FIELDS_MAX] = {0};
+
+	values[WT_THINNED_FIELD_REASON] = WT_THINNING_SAMPLE;
+	values[WT_THINNED_FIELD_LACKS] = WT_THINNED_PARAMETERS;
+	put(WT_KIND_THINNED, values);
+}
+
 static void take(const char *line)
 {
 	char w[6][64] = {"", "", "", "", "", ""};
@@ -215,6 +225,8 @@ static void take(const char *line)
 		counter(w[1], w[2]);
 	else if (!strcmp(w[0], "lost"))
 		lost(w[1]);
+	else if (!strcmp(w[0], "thinned"))
+		thinned();
 	else
 		must(-1);
 }

@@ -249,6 +249,21 @@ def shards() -> None:
     tap.equal("as are parameters that both hold whole", first(compare(text.format(8, "1", "b"), text.format(8, "2", "b"))[1])[0], "Net.w")
 
 
+def sampled() -> None:
+    """Steps are omitted: parameters that are read behind them show what happened in them."""
+    def run(*steps: "tuple[int, str]") -> str:
+        return "thinned\n" + "".join(f"step {n}\n" + call("forward", 1, ["a"], "b") + (f"state Net w {hash}\n" if hash else "") for n, hash in steps)
+
+    code, said = compare(run((0, "1"), (1, ""), (2, "3"), (3, "")), run((0, "1"), (1, ""), (2, "3"), (3, "")))
+    tap.equal("identical up to the last parameters", (code, said["status"], said["steps"]), (0, "identical", 2), said)
+    code, said = compare(run((0, ""), (1, "")), run((0, ""), (1, "")))
+    tap.equal("without parameters: not measured", (code, said["status"]), (3, "not_measured"))
+    code, said = compare(run((0, "1"), (1, ""), (2, "3")), run((0, "1"), (1, ""), (2, "4")))
+    tap.equal("a parameter that differs", (code, first(said)[0]), (1, "Net.w"))
+    code, said = compare(run((0, "1"), (1, "2"), (2, "")), run((0, "1"), (1, ""), (2, "3")))
+    tap.equal("parameters of different steps are not compared", (code, said["status"], said["steps"]), (0, "identical", 0), said)
+
+
 def launched() -> None:
     """One process against two ranks that a launcher has started."""
     work = call("relu", 1, ["a"], "{}")
@@ -328,7 +343,7 @@ def refuses() -> None:
 def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for case in (identical, origins, states, memory, overwritten, resumed, workers, pools, alignment, compiled, micro_batches, settings, shards,
+        for case in (identical, origins, states, memory, overwritten, resumed, workers, pools, alignment, compiled, micro_batches, settings, shards, sampled,
                      launched, fails_closed, refuses):
             tap.case(case.__name__, case)
         os.chdir("/")

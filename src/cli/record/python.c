@@ -80,9 +80,11 @@ static int plan_settings(struct wti_python_plan *plan, const struct wti_python_c
 	int r;
 
 	wti_buf_init(&text, SETTINGS_BYTES_MAX);
-	wti_buf_printf(&text, "detail=%s\ntensors=%s\noperators=%s\narguments=%s\n", choice->detail,
-		       choice->tensors, choice->operators, choice->arguments);
-	r = wti_python_names(&text, "modules", choice->modules, err);
+	wti_buf_printf(&text, "tensors=%s\noperators=%s\narguments=%s\n", choice->tensors,
+		       choice->operators, choice->arguments);
+	r = wti_python_detail(&text, choice->detail, choice->invariants, err);
+	if (!r)
+		r = wti_python_names(&text, "modules", choice->modules, err);
 	if (!r && choice->with_system)
 		r = wti_python_names(&text, "also", SYSTEM_MODULES, err);
 	if (!r && choice->with_opencl)

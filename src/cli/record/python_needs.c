@@ -70,6 +70,24 @@ int wti_python_sample(struct wti_buf *out, const char *sample, struct wt_err *er
 	return 0;
 }
 
+/* What shows that two runs differ, and nothing that shows why: see docs/rerun.md. */
+int wti_python_detail(struct wti_buf *out, const char *detail, const char *invariants,
+		      struct wt_err *err)
+{
+	bool is_states = !strcmp(detail, "states");
+
+	if (is_states && invariants)
+		return wti_err(err, WT_E_ARG,
+			       "'--detail states' and '--invariants' each say what is recorded: "
+			       "give one of them");
+	wti_buf_printf(out, "detail=%s\n", is_states ? "lean" : detail);
+	if (is_states)
+		wti_buf_text(out, "needs=*.step\nneeds=torch.Tensor.backward\ninvariants=1\n"
+				  "needs_arguments=0\nneeds_tensors=0\n"
+				  "needs_states=parameters,rng,losses\n");
+	return 0;
+}
+
 /* ---- What invariants need ---------------------------------------------------------------------
  */
 

@@ -8,6 +8,9 @@
 
 #include "base/buf.h"
 
+/* The level. One of them is a selection like that of invariants, which cannot be combined. */
+int wti_python_detail(struct wti_buf *out, const char *detail, const char *invariants,
+		      struct wt_err *err);
 /* Each from the word of the command line to a line for the agent. NULL: nothing. */
 int wti_python_budget(struct wti_buf *out, const char *percent, struct wt_err *err);
 int wti_python_sample(struct wti_buf *out, const char *sample, struct wt_err *err);

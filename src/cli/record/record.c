@@ -140,8 +140,9 @@ static const struct wti_option options[] = {
 	 AT(wait)},
 	{"strings", 0, WTI_OPT_CHOICE, "HOW", "keep|private",
 	 "whether text that may be private is kept or replaced by length and hash", AT(strings)},
-	{"detail", 0, WTI_OPT_CHOICE, "LEVEL", "lean|normal|full",
-	 "for Python programs. lean: steps, modules and states; normal, the default: also calls "
+	{"detail", 0, WTI_OPT_CHOICE, "LEVEL", "states|lean|normal|full",
+	 "for Python programs. states: parameters and losses, for rerun; lean: steps, modules and "
+	 "states; normal, the default: also calls "
 	 "from your code into libraries; full, the default with --noise: also calls within "
 	 "libraries",
 	 AT(python.detail)},

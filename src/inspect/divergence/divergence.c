@@ -314,9 +314,14 @@ static bool are_chiefs_same(const struct wti_divergence_report *report)
 	return same > 0;
 }
 
+static int64_t last_step(const struct wti_divergence_report *report, const struct wti_judgement *j)
+{
+	return report->thinned ? j->shown_step : j->last_step;
+}
+
 static void sum_up(struct wti_divergence_report *report)
 {
-	bool is_whole = !report->lost && !report->thinned;
+	bool is_whole = !report->lost;
 	bool chiefs_are_same = are_chiefs_same(report);
 
 	report->first = report->count;
@@ -335,7 +340,10 @@ static void sum_up(struct wti_divergence_report *report)
 		report->unread += j->unread;
 		report->aligned += 2 * j->labels[WTI_PAIR_ALIGNED];
 		report->operations += j->a_count + j->b_count;
-		report->steps = j->last_step > report->steps ? j->last_step : report->steps;
+		report->steps =
+			last_step(report, j) > report->steps ? last_step(report, j) : report->steps;
+		/* What was omitted shows in the parameters up to where these are compared. */
+		is_whole &= !report->thinned || track->is_helper || j->shown_step >= 0;
 		is_whole &= track->in_a && track->in_b;
 		/* What was not read would show in the parameters, where these are compared. */
 		is_whole &= (!j->unread || j->states) && !j->shards;

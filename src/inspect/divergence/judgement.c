@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/grow.h"
 #include "base/text.h"
+#include "generators.h"
 #include "inspect/digits/lane.h"
 #include "memory.h"
 #include "settings.h"
@@ -38,8 +39,9 @@ struct wti_judge_track {
 	struct maker backward, step;
 	enum wt_action last; /* of the call that ended last */
 	bool *inside;        /* by depth: whether something in there differs */
-	struct wti_generator_state generators[WTI_GENERATORS];
-	size_t generator_count;
+	struct wti_generators generators;
+	int64_t ahead; /* so many steps less than A's the second run has counted */
+	bool is_ahead_known;
 	struct wti_library_settings settings;
 	struct wti_shards shards;
 	/* Memory that nobody has written, the last such calls, by the hash of A's result. */
@@ -173,40 +175,6 @@ static const struct wti_first_difference *memory_of(const struct wti_judge_track
 
 /* ---- Values that were read on their own ------------------------------------------------------ */
 
-static void take_generator(struct wti_judge_track *track, const char *name, bool differs)
-{
-	size_t i = 0;
-
-	while (i < track->generator_count && strcmp(track->generators[i].name, name) != 0)
-		i++;
-	if (i == WTI_GENERATORS)
-		return;
-	if (i == track->generator_count)
-		copy(track->generators[track->generator_count++].name,
-		     sizeof(track->generators[i].name), name);
-	track->generators[i].times++;
-	track->generators[i].differs |= differs;
-}
-
-/* One that nobody seeded and nobody uses differs in every run, and does not matter. */
-static void name_generators(const struct wti_judge_track *track)
-{
-	struct wti_judgement *judgement = track->judgement;
-	size_t used = 0;
-
-	for (size_t i = 0; i < track->generator_count; i++) {
-		const struct wti_generator_state *state = &track->generators[i];
-		int bytes =
-			state->differs && state->times > 1 && used < sizeof(judgement->generators)
-				? snprintf(judgement->generators + used,
-					   sizeof(judgement->generators) - used, "%s%s",
-					   used ? ", " : "", state->name)
-				: 0;
-
-		used += bytes > 0 ? (size_t)bytes : 0;
-	}
-}
-
 /* The call that made a value which was read on its own; NULL: nobody knows. */
 static const struct maker *maker_of(const struct wti_judge_track *track, const char *name)
 {
@@ -240,6 +208,15 @@ static void begin_with_value(struct wti_judge_track *track, struct wti_first_dif
 		     name);
 }
 
+/* Recordings that omit steps may omit different ones: what has the same name need not correspond.
+ */
+static bool is_of_another_step(const struct wti_judge_track *track, const struct wti_computed *a,
+			       const struct wti_computed *b)
+{
+	return track->is_ahead_known && a->step >= 0 && b->step >= 0 &&
+	       a->step - b->step != track->ahead;
+}
+
 static void take_value(struct wti_judge_track *track, const struct wti_computed *a,
 		       const struct wti_computed *b)
 {
@@ -249,8 +226,9 @@ static void take_value(struct wti_judge_track *track, const struct wti_computed 
 	bool is_report = a->values[0].type == WT_VALUE_TYPE_FLOAT && !a->depth;
 
 	if (a->is_random) {
-		take_generator(track, wti_course_text(track->a, a->callee) + strlen("random."),
-			       out.different);
+		wti_generators_take(&track->generators,
+				    wti_course_text(track->a, a->callee) + strlen("random."),
+				    out.different);
 		return;
 	}
 	if (wti_is_shard(&track->shards, wti_course_text(track->a, a->callee), a->values,
@@ -258,7 +236,13 @@ static void take_value(struct wti_judge_track *track, const struct wti_computed 
 		judgement->shards++;
 		return;
 	}
+	if (is_of_another_step(track, a, b)) {
+		judgement->unread++;
+		return;
+	}
 	judgement->values_compared += out.compared;
+	if (a->values[0].type == WT_VALUE_TYPE_HASH && a->step > judgement->shown_step)
+		judgement->shown_step = a->step;
 	judgement->states += a->values[0].type == WT_VALUE_TYPE_HASH;
 	judgement->unread += out.unread;
 	judgement->same_since += out.compared && !out.different;
@@ -413,6 +397,8 @@ static void judge(struct wti_judge_track *track, const struct wti_computed *a,
 		judgement->same++;
 	judgement->same_since += out.compared && !differs && !inner;
 	track->last = a->action;
+	track->ahead = a->step - b->step;
+	track->is_ahead_known = a->step >= 0 && b->step >= 0;
 	if (a->action == WT_ACTION_STEP && track->is_resumed)
 		compare_numbers(track);
 	if (a->action == WT_ACTION_BACKWARD)
@@ -506,6 +492,7 @@ static int judge_all(struct wti_judge_track *track, struct wti_course *a, struct
 	int r = 0;
 
 	track->is_resumed = resume->is_found;
+	track->is_ahead_known = !resume->is_found;
 	if (resume->is_found) {
 		r = skip(track, a, 0, resume->a_skip);
 		r = r ? r : skip(track, b, 1, resume->b_skip);
@@ -516,7 +503,8 @@ static int judge_all(struct wti_judge_track *track, struct wti_course *a, struct
 		   track->numbers[1].failed))
 		r = WT_E_NOMEM;
 	if (!r)
-		name_generators(track);
+		wti_generators_differing(&track->generators, track->judgement->generators,
+					 sizeof(track->judgement->generators));
 	if (track->judgement->first.how != WTI_BEGINS_NOT)
 		wti_settings_differing(&track->settings, track->judgement->settings,
 				       sizeof(track->judgement->settings));
@@ -542,7 +530,8 @@ int wti_judge_courses(struct wti_course *a, struct wti_course *b, const struct w
 	struct wti_judge_track *track = calloc(1, sizeof(*track));
 	int r;
 
-	*ret_judgement = (struct wti_judgement){.last_step = -1, .resume = *resume};
+	*ret_judgement =
+		(struct wti_judgement){.last_step = -1, .shown_step = -1, .resume = *resume};
 	if (!track)
 		return WT_E_NOMEM;
 	track->a = a;

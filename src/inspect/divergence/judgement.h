@@ -32,7 +32,6 @@ enum wti_beginning {
 };
 
 #define WTI_FIRST_VALUES 16u /* of the operation, that are kept */
-#define WTI_GENERATORS 8u
 #define WTI_FIRST_OTHERS 8u
 
 /* A value of both runs. */
@@ -68,12 +67,6 @@ struct wti_first_difference {
 	uint64_t unread_before, unpaired_before;
 };
 
-struct wti_generator_state {
-	char name[48];
-	uint64_t times; /* that it was read, each time with another state */
-	bool differs;
-};
-
 struct wti_judgement {
 	struct wti_first_difference first;  /* of all differences of values */
 	struct wti_first_difference order;  /* of operations that only one run has */
@@ -88,6 +81,7 @@ struct wti_judgement {
 	uint64_t states;          /* parameters and gradients among them, by hash */
 	uint64_t shards;          /* values of parameters of which the runs hold other amounts */
 	int64_t last_step;        /* that both have begun */
+	int64_t shown_step;       /* the last of which parameters were compared; -1: none */
 	struct wti_resume resume; /* the second run goes on from what the first has saved */
 	char generators[128];     /* random generators that are used and whose states differ */
 	char settings[256];       /* of libraries, that differed where the difference begins */

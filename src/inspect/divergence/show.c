@@ -219,8 +219,13 @@ static void note_gaps(const struct wti_divergence_report *report, struct wt_resu
 			       "%" PRIu64 " events were lost: what they held is not compared",
 			       report->lost);
 	if (report->thinned)
-		wt_result_note(result, "the recordings omit some steps or values (--budget, "
-				       "--sample): what is omitted is not compared");
+		wt_result_note(
+			result,
+			report->verdict == WTI_REPEAT_IDENTICAL
+				? "the recordings omit some steps or values: that nothing in "
+				  "them differs is concluded from the parameters behind them"
+				: "the recordings omit some steps or values (--budget, "
+				  "--sample): what is omitted is not compared");
 	if (report->unread)
 		wt_result_note(result,
 			       "%" PRIu64
