@@ -112,9 +112,11 @@ static int take_pairs(struct wt_trace *trace, struct wti_trace_stream *stream,
 	for (size_t i = 0; i < wt_reader_block_count(reader) && !status; i++) {
 		if (wt_reader_block(reader, i)->kind != WT_KIND_CLOCK)
 			continue;
-		if (wt_reader_decode(reader, i, WT_ALL_FIELDS, batch, NULL))
-			continue; /* whoever reads the events will say so */
-		status = take_batch(&trace->groups[stream->group], stream, batch);
+		status = wt_reader_decode(reader, i, WT_ALL_FIELDS, batch, NULL);
+		if (!status)
+			status = take_batch(&trace->groups[stream->group], stream, batch);
+		else if (status != WT_E_NOMEM)
+			status = 0; /* damage: whoever reads the events will say so */
 	}
 	return status;
 }

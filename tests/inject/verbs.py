@@ -40,6 +40,8 @@ ALLOCATIONS = {
     "view_json": ["view", "--json", RUN],
     "stat": ["stat", RUN],
     "timeline": ["timeline", RUN],
+    "timeline_syscalls": ["timeline", CALLS],
+    "export_page": ["export", "--to", "html", "-o", "-", RUN],
     "replay": ["replay", "--mode", "dry-run", "--json", KINDS],
     "sim": ["sim", "--events", "300", "-o", NEW],
     "help": ["help"],

@@ -61,30 +61,43 @@ static int init_row(const struct wti_chart *c, struct wti_chart_row *row)
 	return wti_busy_init(&row->busy, INTERVALS_MAX, c->options.from_ns, c->options.to_ns);
 }
 
-/* NULL when there are too many, or no memory is left. */
-static struct wti_chart_row *row_of(struct wti_chart *c, const struct wti_chart_subject *of)
+/* WT_E_LIMIT: there are too many. */
+static int make_row(struct wti_chart *c, const struct wti_chart_subject *of)
+{
+	bool is_syscalls = of->type == WTI_CHART_SYSCALLS;
+	struct wti_chart_row row = {.of = *of};
+	int r = is_syscalls && c->syscall_row_count == SYSCALL_ROWS_MAX
+			? WT_E_LIMIT
+			: wti_grow(&c->rows, c->row_count + 1, &c->row_capacity, ROWS_MAX);
+
+	if (r)
+		return r;
+	r = init_row(c, &row);
+	if (r) {
+		free(row.concurrency);
+		return r;
+	}
+	c->rows[c->row_count++] = row;
+	c->syscall_row_count += is_syscalls;
+	return 0;
+}
+
+static int row_of(struct wti_chart *c, const struct wti_chart_subject *of,
+		  struct wti_chart_row **ret_row)
 {
 	uint64_t *slot = wti_map_number(&c->index, key_of(of));
-	bool is_syscalls = of->type == WTI_CHART_SYSCALLS;
-	struct wti_chart_row row;
+	int r;
 
 	if (!slot)
-		return NULL;
-	if (*slot)
-		return &c->rows[*slot - 1];
-	row = (struct wti_chart_row){.of = *of};
-	if (is_syscalls && c->syscall_row_count == SYSCALL_ROWS_MAX)
-		return NULL;
-	if (wti_grow(&c->rows, c->row_count + 1, &c->row_capacity, ROWS_MAX))
-		return NULL;
-	if (init_row(c, &row)) {
-		free(row.concurrency);
-		return NULL;
+		return c->index.failed ? WT_E_NOMEM : WT_E_LIMIT;
+	if (!*slot) {
+		r = make_row(c, of);
+		if (r)
+			return r;
+		*slot = c->row_count;
 	}
-	c->rows[c->row_count] = row;
-	c->syscall_row_count += is_syscalls;
-	*slot = ++c->row_count;
-	return &c->rows[*slot - 1];
+	*ret_row = &c->rows[*slot - 1];
+	return 0;
 }
 
 /* A device has none: those of its queues show it. */
@@ -135,15 +148,17 @@ int wti_chart_add(struct wti_chart *c, const struct wti_chart_subject *of,
 {
 	struct wti_chart_interval cut = *interval;
 	struct wti_chart_row *row;
-	int r = 0;
+	int r;
 
 	if (!in_window(c, interval))
 		return 0;
-	row = row_of(c, of);
-	if (!row) {
+	r = row_of(c, of, &row);
+	if (r == WT_E_LIMIT) {
 		c->left_out_count++;
 		return 0;
 	}
+	if (r)
+		return wti_err(err, r, "out of memory for the rows of the timeline");
 	cut.from_ns = cut.from_ns < c->options.from_ns ? c->options.from_ns : cut.from_ns;
 	cut.to_ns = cut.to_ns > c->options.to_ns ? c->options.to_ns : cut.to_ns;
 	if (!cut.depth)
