@@ -55,7 +55,7 @@ def build_agents(package: Path, words: "list[str]") -> "list[str]":
             run(python, "-I", package / "_build.py", "--agent", package / "source", target, env={**os.environ, "CC": " ".join(words)})
     for version in VERSIONS:
         if version not in made:
-            print(f"CPython {version} is not here with its headers: the wheel has no agent for it")
+            print(f"CPython {version} is not here with its headers: no agent for it is packed")
     return list(made)
 
 

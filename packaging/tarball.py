@@ -46,9 +46,9 @@ def main() -> int:
     licences.collect(build, version(), tree / "share" / "doc" / "wheeltap" / "licences")
     major, minor = glibc_of(tree)
     name = f"wheeltap-{version()}-linux-{platform.machine()}-glibc{major}.{minor}"
-    path = Path(options.output) / f"{name}.tar.xz"
+    path = Path(options.output) / f"{name}.tar.gz"
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tarfile.open(path, "w:xz") as archive:
+    with tarfile.open(path, "w:gz") as archive:
         archive.add(tree, name, filter=plain)
     shutil.rmtree(tree)
     print(f"{path}: {path.stat().st_size / 1e6:.1f} MB")
