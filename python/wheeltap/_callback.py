@@ -39,6 +39,7 @@ class Recording:
             forward.forward(self.summary, **{**forward.active(), **self.forward})
             if more is not None:
                 more(self.summary)
-            print(f"wheeltap: {path}: {self.summary.text()}", file=sys.stderr)
+            # A progress bar may have left the cursor behind it.
+            print(f"\nwheeltap: recorded {path}\n{self.summary.plain()}", file=sys.stderr)
         except Exception as problem:
             print(f"wheeltap: the run '{path}' could not be passed on: {type(problem).__name__}: {problem}", file=sys.stderr)

@@ -45,7 +45,14 @@ class Summary:
 
     def text(self) -> str:
         """Findings as Markdown."""
-        lines = [f"- **{f.severity}** {f.code}: {f.title}" + (f" (step {f.step})" if f.step is not None else "")
+        return self._lines("- **{0}** {1}")
+
+    def plain(self) -> str:
+        """Findings as they are printed: one on a line."""
+        return self._lines("{0} {1}")
+
+    def _lines(self, begin: str) -> str:
+        lines = [begin.format(f.severity, f.code) + f": {f.title}" + (f" (step {f.step})" if f.step is not None else "")
                  + (f", {f.file}:{f.line}" if f.file else "") for f in self.findings]
         return "\n".join(lines) or f"no problems found ({self.status})"
 

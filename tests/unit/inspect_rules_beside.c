@@ -131,6 +131,21 @@ static void up_again(struct world *w, bool is_wrong)
 	rates(w, "CosineAnnealingLR", is_wrong ? swing : once, is_wrong ? 5 : 4);
 }
 
+/* The first group rests, as a frozen one does: the others show it. */
+static void up_again_in_a_group(struct world *w, bool is_wrong)
+{
+	static const double swing[] = {0.1, 0.05, 0.01, 0.05, 0.1},
+			    once[] = {0.1, 0.08, 0.05, 0.03, 0.01};
+
+	optimizer(w, "Adam", "Adam")->lr_known = 1 | 1 << 1;
+	object(w, "CosineAnnealingLR", "CosineAnnealingLR", WT_OBJECT_TYPE_SCHEDULER)->of =
+		word(w, "Adam");
+	for (size_t i = 0; i < 5; i++) {
+		find(w, "Adam")->lr[1] = is_wrong ? swing[i] : once[i];
+		step(w, "Adam");
+	}
+}
+
 static void only_up(struct world *w, bool is_wrong)
 {
 	double course[24];
@@ -382,6 +397,7 @@ static const struct {
 	{"WT-MODE-009", stale_statistics},
 	{"WT-MODE-009", statistics_of_the_model},
 	{"WT-SCHED-006", up_again},
+	{"WT-SCHED-006", up_again_in_a_group},
 	{"WT-SCHED-007", only_up},
 	{"WT-SCHED-007", warms_up},
 	{"WT-GRAD-008", turns},

@@ -393,6 +393,37 @@ static void scheduled_first(struct world *w, bool is_wrong)
 	tell(w, WTI_MOMENT_SCHEDULER, scheduler(w));
 }
 
+/* The scheduler knows a wrapper, and what it wraps steps. */
+static void scheduled_wrapper(struct world *w, bool is_wrong)
+{
+	model(w);
+	optimizer(w, "Accelerated", "Accelerated");
+	scheduler(w)->of = word(w, "Accelerated");
+	if (!is_wrong)
+		step(w, "Adam");
+	call(w, "StepLR.step");
+	tell(w, WTI_MOMENT_SCHEDULER, find(w, "StepLR"));
+}
+
+/* Made before anything was recorded: the optimizer may have stepped before. */
+static void test_scheduled_before_recording(void)
+{
+	for (int is_scheduler = 0; is_scheduler < 2; is_scheduler++) {
+		struct world w;
+
+		begin(&w);
+		model(&w);
+		scheduler(&w)->how = is_scheduler ? WT_FOUND_WALKED : WT_FOUND_MADE;
+		find(&w, "Adam")->how = is_scheduler ? WT_FOUND_MADE : WT_FOUND_WALKED;
+		call(&w, "StepLR.step");
+		tell(&w, WTI_MOMENT_SCHEDULER, find(&w, "StepLR"));
+		CHECK_INT(case_of(&w, "WT-SCHED-001")->violation_count, 0);
+		CHECK_INT(case_of(&w, "WT-SCHED-001")->held_count, 0);
+		CHECK(case_of(&w, "WT-SCHED-001")->why_not);
+		end(&w);
+	}
+}
+
 static void never_scheduled(struct world *w, bool is_wrong)
 {
 	model(w);
@@ -518,6 +549,7 @@ static const struct {
 	{"WT-CLIP-002", clipped_elsewhere},
 	{"WT-CLIP-003", clipped_nothing},
 	{"WT-SCHED-001", scheduled_first},
+	{"WT-SCHED-001", scheduled_wrapper},
 	{"WT-SCHED-002", never_scheduled},
 	{"WT-OPT-012", unregistered},
 	{"WT-OPT-010", stranger},
@@ -533,6 +565,7 @@ static void test_twins(void)
 static const struct test tests[] = {
 	{"twins", test_twins},
 	{"part_of_schedule", test_part_of_schedule},
+	{"scheduled before recording", test_scheduled_before_recording},
 	{"converged", test_converged},
 	{"late_part", test_late_part},
 	{"since", test_since},

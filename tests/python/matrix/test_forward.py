@@ -66,7 +66,7 @@ LIGHTNING = """
     print(json.dumps([len(callback.summary.step_times), len(callback.summary.losses), callback.summary.status, open(logger.log_dir + "/metrics.csv").read()]))
 """
 TRANSFORMERS = """
-    import json, torch
+    import contextlib, io, json, torch
     from transformers import Trainer, TrainingArguments
     from wheeltap.transformers import WheeltapCallback
     class Net(torch.nn.Module):
@@ -79,8 +79,10 @@ TRANSFORMERS = """
     rows = [{"x": torch.randn(4), "labels": torch.randn(())} for _ in range(48)]
     callback = WheeltapCallback(output="transformers", detail="lean")
     arguments = TrainingArguments("out", max_steps=6, per_device_train_batch_size=8, report_to=[], use_cpu=True, disable_tqdm=True, save_strategy="no")
-    Trainer(Net(), arguments, train_dataset=rows, callbacks=[callback]).train()
-    print(json.dumps([len(callback.summary.step_times), len(callback.summary.losses), callback.summary.status]))
+    with contextlib.redirect_stderr(io.StringIO()) as errors:
+        Trainer(Net(), arguments, train_dataset=rows, callbacks=[callback]).train()
+    codes = [finding.code for finding in callback.summary.findings]
+    print(json.dumps([len(callback.summary.step_times), len(callback.summary.losses), codes, errors.getvalue()]))
 """
 
 
@@ -127,7 +129,11 @@ def test_lightning(t: Harness) -> None:
 
 def test_transformers(t: Harness) -> None:
     if has(t, "transformers"):
-        t.equal("Transformers: steps and losses", run(t, TRANSFORMERS)[:2], [5, 6])
+        times, losses, codes, errors = run(t, TRANSFORMERS)
+        t.equal("Transformers: steps and losses", (times, losses), (5, 6))
+        t.check("Transformers: its scheduler comes after its optimizer", "WT-SCHED-001" not in codes, codes)
+        t.check("Transformers: findings are printed as text, on lines of their own",
+                "\nwheeltap: recorded " in errors and "**" not in errors, errors)
 
 
 main(test_stores, test_lightning, test_transformers, require=("torch",))

@@ -87,6 +87,8 @@ static void evaluate_row(struct wti_input *input, struct wti_sampled_count *coun
 	input->call.rows++;
 	input->call.seen += is_trained;
 	input->call.held_out += is_trained && count->is_held_out;
+	input->call.new += is_trained && !count->is_evaluated;
+	count->is_evaluated = true;
 	if (is_trained && count->epoch == input->epoch)
 		input->call.seen_at[bin_of(count->count)]++;
 	if (is_trained)
@@ -289,18 +291,90 @@ struct wti_sampled_model *wti_sampled_take(struct wti_case *account,
 	return model;
 }
 
+/* ---- Models beside each other --------------------------------------------------------------- */
+
+/* Another model has been trained in two steps or more since this one was for the last time. */
+static bool serves_another(struct wti_case *account, const struct wti_sampled_turn *turn,
+			   const struct wti_moment *moment)
+{
+	size_t stream = moment->process->stream, place = 0;
+	const struct wti_sampled_model *other;
+
+	while ((other = wti_kept_next(account, WTI_OF_MODEL, stream, &place)))
+		if (other->turn.earlier_step > turn->last_step &&
+		    wti_model_is_trained(moment->training, stream, other->turn.name))
+			return true;
+	return false;
+}
+
+void wti_sampled_turn(struct wti_case *account, struct wti_sampled_model *model,
+		      const struct wti_moment *moment)
+{
+	struct wti_sampled_turn *turn = &model->turn;
+	uint64_t step = moment->process->step_count + 1;
+
+	if (wti_is_evaluation_call(moment->call))
+		turn->is_teacher |= serves_another(account, turn, moment);
+	if (!wti_is_training_call(moment->call))
+		return;
+	if (turn->last_step != step)
+		turn->earlier_step = turn->last_step;
+	turn->last_step = step;
+	turn->name = moment->object->name;
+	turn->is_teacher = false;
+}
+
+/* ---- Evaluations ---------------------------------------------------------------------------- */
+
+void wti_tally_add(struct wti_sampled_tally *to, const struct wti_sampled_tally *from)
+{
+	to->rows += from->rows;
+	to->seen += from->seen;
+	to->held_out += from->held_out;
+	to->new += from->new;
+	for (uint32_t i = 0; i < WTI_TIMES_MAX; i++)
+		to->seen_at[i] += from->seen_at[i];
+}
+
 void wti_sampled_keep_call(struct wti_sampled_model *model, bool is_kept)
 {
 	for (uint32_t i = 0; i < model->input_count; i++) {
 		struct wti_input *input = &model->inputs[i];
 
-		if (is_kept) {
-			input->all.rows += input->call.rows;
-			input->all.seen += input->call.seen;
-			input->all.held_out += input->call.held_out;
-			for (uint32_t j = 0; j < WTI_TIMES_MAX; j++)
-				input->all.seen_at[j] += input->call.seen_at[j];
-		}
+		if (is_kept)
+			wti_tally_add(&input->all, &input->call);
 		input->call = (struct wti_sampled_tally){0};
 	}
+}
+
+bool wti_tally_is_most(const struct wti_sampled_tally *tally, uint64_t all_but)
+{
+	return (tally->rows - tally->seen) * all_but <= tally->rows;
+}
+
+const struct wti_input *wti_input_least_seen(const struct wti_sampled_model *model)
+{
+	const struct wti_input *least = NULL;
+
+	for (uint32_t i = 0; i < model->input_count; i++) {
+		const struct wti_input *input = &model->inputs[i];
+
+		if (!input->all.rows)
+			continue;
+		if (!least || input->all.seen * least->all.rows < least->all.seen * input->all.rows)
+			least = input;
+	}
+	return least;
+}
+
+struct wti_last_call wti_last_call_of(const struct wti_moment *moment)
+{
+	return (struct wti_last_call){moment->object->name, wti_call_without_values(moment->call)};
+}
+
+struct wti_moment wti_at_last_call(struct wti_moment moment, const struct wti_last_call *last)
+{
+	moment.scope = last->call.scope;
+	moment.call = &last->call;
+	return moment;
 }

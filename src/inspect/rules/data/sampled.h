@@ -20,6 +20,7 @@ enum { WTI_TIMES_MAX = 64 }; /* how often a content comes in an epoch; the last 
 struct wti_sampled_tally {
 	uint64_t rows, seen;             /* seen: trained on before */
 	uint64_t held_out;               /* of those seen: they had been held out first */
+	uint64_t new;                    /* of those seen: they were not evaluated before */
 	uint32_t seen_at[WTI_TIMES_MAX]; /* those by how often they came in the last epoch */
 };
 
@@ -43,18 +44,29 @@ struct wti_input {
 	uint64_t looked_at;  /* of those: evaluated first, also before all training */
 };
 
+/* When a model was trained, among the others of its process. */
+struct wti_sampled_turn {
+	uint32_t name;
+	/* How many steps its process had made in its last training call, and in the last one before
+	 * that with another number; from 1. */
+	uint64_t last_step, earlier_step;
+	bool is_teacher; /* it was evaluated while others were trained, and itself no more */
+};
+
 /* The first member of what a rule keeps of a model. */
 struct wti_sampled_model {
 	uint32_t input_count;
 	bool is_trained;
-	uint64_t content_count; /* different ones, of all inputs */
+	struct wti_sampled_turn turn; /* for rules that call wti_sampled_turn() */
+	uint64_t content_count;       /* different ones, of all inputs */
 	struct wti_input inputs[WTI_INPUTS_MAX];
 };
 
 /* Of a content in an input of a model. */
 struct wti_sampled_count {
 	int32_t epoch;
-	uint32_t count : 28;
+	uint32_t count : 27;
+	bool is_evaluated : 1; /* whether trained on or not */
 	bool is_looked_at : 1; /* evaluated, and not trained on before */
 	bool is_held_out : 1;  /* likewise, by a model that had been trained */
 	bool is_given_away : 1;
@@ -84,6 +96,36 @@ struct wti_sampled_model *wti_sampled_take(struct wti_case *account,
 					   const struct wti_moment *moment);
 /* The evaluation call that has ended is added to all, or forgotten. */
 void wti_sampled_keep_call(struct wti_sampled_model *model, bool is_kept);
+
+/* A model's call has ended, and was judged by what came before it: which models are trained by
+ * now, and whether this one serves another. */
+void wti_sampled_turn(struct wti_case *account, struct wti_sampled_model *model,
+		      const struct wti_moment *moment);
+
+void wti_tally_add(struct wti_sampled_tally *to, const struct wti_sampled_tally *from);
+/* Nearly all of them were trained on: all but one in that many. */
+bool wti_tally_is_most(const struct wti_sampled_tally *tally, uint64_t all_but);
+/* Of all evaluations that were kept: the input of which the smallest share was trained on. The rows
+ * as a whole cannot have more. NULL: none was given. */
+const struct wti_input *wti_input_least_seen(const struct wti_sampled_model *model);
+
+/* The last call of several. */
+struct wti_last_call {
+	uint32_t name;        /* of the model; 0: there was none */
+	struct wti_call call; /* without its values */
+};
+
+struct wti_last_call wti_last_call_of(const struct wti_moment *moment);
+struct wti_moment wti_at_last_call(struct wti_moment moment, const struct wti_last_call *last);
+
+/* Reasons for thresholds that rules about rows share. */
+#define WTI_WHY_ROWS "of the sample: one or two may be equal by chance"
+#define WTI_WHY_ALL_BUT                                                                            \
+	"one row in this many may be new, where nearly all were trained on: a part of the "        \
+	"training set may be drawn at random in each epoch"
+#define WTI_WHY_DEVIATIONS                                                                         \
+	"standard deviations above what repetitions explain: chance reaches that once in a "       \
+	"thousand evaluations"
 
 /* When contents that come several times are set apart from those that come once. */
 struct wti_copying {

@@ -425,7 +425,8 @@ enum { STALE_STEPS };
 
 /* Of a model. */
 struct stale {
-	struct wti_patience steps; /* since it was first called */
+	uint64_t steps; /* since it was first called */
+	int64_t since;  /* the first of these */
 	uint32_t object;
 	bool is_changed; /* ever, since it was first called */
 	bool is_used;    /* called without gradients in training */
@@ -462,25 +463,30 @@ static const char meant_to_stay[] = "the copies of a model that were called with
 static const char too_short[] =
 	"no copy of a model was called without gradients long enough before the end";
 
-static enum wti_answer judge_copy(struct wti_case *account, struct stale *stale,
-				  const struct wti_moment *moment)
+/* A target network may wait for long before it is refreshed: only the end shows that it never is.
+ */
+static enum wti_answer finish_stale(struct wti_case *account, void *kept,
+				    const struct wti_moment *end)
 {
+	const struct stale *stale = kept;
+
 	if (!stale->is_used)
 		return WTI_RULE_NO_CASE;
 	if (stale->is_changed)
 		return WTI_RULE_HELD;
-	if (!wti_waited(account, &stale->steps, moment, STALE_STEPS)) {
+	if (stale->steps < wti_threshold(account, STALE_STEPS)) {
 		wti_not_measured(account, too_short);
 		return WTI_RULE_NO_CASE;
 	}
-	if (!is_trainable_and_free(moment->training, moment->process->stream, stale->object)) {
+	if (!is_trainable_and_free(end->training, end->process->stream, stale->object)) {
 		wti_not_measured(account, meant_to_stay);
 		return WTI_RULE_NO_CASE;
 	}
-	return wti_violated(account, moment, stale->object,
-			    "a copy that is called in training has not changed in %u steps, while "
-			    "the model trains",
-			    stale->steps.count);
+	wti_since(account, stale->since);
+	return wti_violated(account, end, stale->object,
+			    "a copy that is called in training did not change in %llu steps, until "
+			    "the end, while the model was trained",
+			    (unsigned long long)stale->steps);
 }
 
 /* Statistics of normalisation move whenever it is called. */
@@ -492,13 +498,21 @@ static bool is_change(const struct wti_moment *moment)
 	return moment->type == WTI_MOMENT_CALL; /* it is loaded */
 }
 
+static void count_step(struct stale *stale, const struct wti_moment *moment)
+{
+	if (stale->is_used && !stale->steps++)
+		stale->since = moment->scope.step;
+}
+
 static enum wti_answer see_stale(struct wti_case *account, void *kept,
 				 const struct wti_moment *moment)
 {
 	struct stale *stale = kept;
 
-	if (moment->type == WTI_MOMENT_STEPPED)
-		return judge_copy(account, stale, moment);
+	if (moment->type == WTI_MOMENT_STEPPED) {
+		count_step(stale, moment);
+		return WTI_RULE_NO_CASE;
+	}
 	if (!is_copy(moment->object))
 		return WTI_RULE_NO_CASE;
 	stale->object = moment->object->name;
@@ -522,8 +536,8 @@ const struct wti_rule wti_rule_ema_003 = {
 		"if it is meant to stay",
 	.definition =
 		"A copy of a model that is called without gradients in training mode, whose "
-		"parameters require gradients and are in no optimizer, changes within `steps` "
-		"steps or is loaded. A case is such a copy in a step.",
+		"parameters require gradients and are in no optimizer, changes or is loaded before "
+		"the run ends, unless the run ends within `steps` steps. A case is such a copy.",
 	.innocent = "A copy that is meant to stay (a reference model), and was not frozen.",
 	.needs = "no copy of a model was called without gradients in training",
 	.explains = (const char *const[]){"WT-EMA-005", NULL},
@@ -533,7 +547,8 @@ const struct wti_rule wti_rule_ema_003 = {
 	.keeps = {{WTI_PER_OBJECT, sizeof(struct stale)}},
 	.sweeps = WTI_MOMENT_STEPPED,
 	.see = see_stale,
+	.finish = finish_stale,
 	.thresholds = {{"steps", 30,
-			"small programs refresh a target network every ten steps or so; set it "
-			"higher if yours waits longer"}},
+			"a run that is shorter may end before a target network is refreshed; set "
+			"it higher if yours waits longer"}},
 };

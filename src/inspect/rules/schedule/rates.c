@@ -5,7 +5,7 @@
 
 #include "plan.h"
 
-/* Of an optimizer, its first group. */
+/* Of a group of an optimizer. */
 struct course {
 	double last, highest, lowest; /* the lowest since the highest */
 	uint64_t steps;
@@ -34,11 +34,11 @@ static void follow_change(struct course *course, double rate)
 }
 
 /* False: its rate is not known. */
-static bool follow(struct course *course, const struct wti_object *optimizer)
+static bool follow(struct course *course, const struct wti_object *optimizer, uint32_t group)
 {
-	double rate = optimizer->lr[0];
+	double rate = optimizer->lr[group];
 
-	if (!(optimizer->lr_known & 1))
+	if (!(optimizer->lr_known & 1u << group))
 		return false;
 	if (!course->steps++) {
 		course->last = course->highest = course->lowest = rate;
@@ -57,12 +57,11 @@ static bool follow(struct course *course, const struct wti_object *optimizer)
 
 /* ---- WT-SCHED-006: a cosine that goes up again ---------------------------------------------- */
 
-enum { AGAIN_OF_OPTIMIZER, AGAIN_OF_SCHEDULER }; /* keeps */
+enum { AGAIN_OF_OPTIMIZER, AGAIN_OF_SCHEDULER, AGAIN_OF_GROUP }; /* keeps */
 enum { AGAIN_RISES, AGAIN_FALLEN_TO };
 
 /* Of an optimizer. */
 struct swing {
-	struct course course;
 	double cosine_steps;  /* of its cosine, as calls and as its own count, at the last step */
 	uint64_t other_steps; /* of all its other schedulers */
 };
@@ -102,27 +101,62 @@ static bool is_past_its_end(struct wti_case *account, const struct course *cours
 		plan->done >= plan->total + wti_threshold_real(account, AGAIN_RISES));
 }
 
+static struct course *course_of(struct wti_case *account, const struct wti_moment *moment,
+				uint32_t group)
+{
+	return wti_kept_of_key(account, AGAIN_OF_GROUP, moment->process->stream,
+			       (uint64_t)moment->object->place * WTI_GROUPS_MAX + group);
+}
+
+static void forget_courses(struct wti_case *account, const struct wti_moment *moment)
+{
+	for (uint32_t i = 0; i < WTI_GROUPS_MAX; i++) {
+		struct course *course =
+			moment->object->lr_known & 1u << i ? course_of(account, moment, i) : NULL;
+
+		if (course)
+			*course = (struct course){0};
+	}
+}
+
+static enum wti_answer judge_group(struct wti_case *account, const struct wti_moment *moment,
+				   const struct wti_object *cosine, uint32_t group)
+{
+	uint64_t rises = wti_threshold(account, AGAIN_RISES);
+	struct course *course = course_of(account, moment, group);
+
+	if (!course || !follow(course, moment->object, group) || !cosine || course->changes < rises)
+		return WTI_RULE_NO_CASE;
+	if (course->rises >= rises && course->has_risen && is_past_its_end(account, course, cosine))
+		return wti_violated(
+			account, moment, moment->object->name,
+			"the rate of group %u had come down from %.3g to %.3g and is at "
+			"%.3g again",
+			group, course->highest, course->lowest, course->last);
+	return course->falls ? WTI_RULE_HELD : WTI_RULE_NO_CASE;
+}
+
+/* All groups follow one schedule, but the rate of some may be zero: one that shows it is enough. */
 static enum wti_answer see_again(struct wti_case *account, void *kept,
 				 const struct wti_moment *moment)
 {
-	uint64_t rises = wti_threshold(account, AGAIN_RISES);
+	enum wti_answer answer = WTI_RULE_NO_CASE;
 	const struct wti_object *cosine;
-	struct swing *swing = kept;
-	struct course *course = &swing->course;
 
 	wti_plan_note(account, AGAIN_OF_SCHEDULER, moment);
 	if (moment->type != WTI_MOMENT_STEPPED)
 		return WTI_RULE_NO_CASE;
 	cosine = wti_scheduler_of(moment->training, moment->object, "CosineAnnealingLR");
-	if (cosine && is_handed_over(account, swing, moment, cosine))
-		*course = (struct course){0};
-	if (!follow(course, moment->object) || !cosine || course->changes < rises)
-		return WTI_RULE_NO_CASE;
-	if (course->rises >= rises && course->has_risen && is_past_its_end(account, course, cosine))
-		return wti_violated(account, moment, moment->object->name,
-				    "it had come down from %.3g to %.3g and is at %.3g again",
-				    course->highest, course->lowest, course->last);
-	return course->falls ? WTI_RULE_HELD : WTI_RULE_NO_CASE;
+	if (cosine && is_handed_over(account, kept, moment, cosine))
+		forget_courses(account, moment);
+	for (uint32_t i = 0; i < WTI_GROUPS_MAX && answer != WTI_RULE_VIOLATED; i++) {
+		enum wti_answer of_group = moment->object->lr_known & 1u << i
+						   ? judge_group(account, moment, cosine, i)
+						   : WTI_RULE_NO_CASE;
+
+		answer = of_group != WTI_RULE_NO_CASE ? of_group : answer;
+	}
+	return answer;
 }
 
 const struct wti_rule wti_rule_sched_006 = {
@@ -133,8 +167,9 @@ const struct wti_rule wti_rule_sched_006 = {
 		 "stepped in every batch: the rate swings up and down instead of coming down once",
 	.hint = "step it once an epoch, or let T_max be the number of steps",
 	.definition =
-		"The learning rate of an optimizer with a CosineAnnealingLR, once it has come down "
-		"to a quarter of its highest value, or its scheduler is past T_max, does not rise "
+		"The learning rate of a group of an optimizer with a CosineAnnealingLR, once it "
+		"has come down to a quarter of its highest value, or its scheduler is past T_max, "
+		"does not rise "
 		"twice in a row. It begins anew where another scheduler of the optimizer is "
 		"stepped and this one is not. A case is a step of such an optimizer after its "
 		"rate has fallen.",
@@ -142,7 +177,8 @@ const struct wti_rule wti_rule_sched_006 = {
 	.needs = "no optimizer with a CosineAnnealingLR stepped with a rate that falls",
 	.moments = WTI_MOMENT_STEPPED | WTI_MOMENT_STATE,
 	.keeps = {[AGAIN_OF_OPTIMIZER] = {WTI_PER_OBJECT, sizeof(struct swing)},
-		  [AGAIN_OF_SCHEDULER] = {WTI_PER_OBJECT, sizeof(struct wti_schedule_plan)}},
+		  [AGAIN_OF_SCHEDULER] = {WTI_PER_OBJECT, sizeof(struct wti_schedule_plan)},
+		  [AGAIN_OF_GROUP] = {WTI_PER_KEY, sizeof(struct course)}},
 	.see = see_again,
 	.thresholds = {{"rises", 2, "in a row: one may be the beginning of another schedule"},
 		       {"fallen_to", 0.25, "of the highest rate: most of the way to its end"}},
@@ -155,7 +191,7 @@ enum { RISING_CHANGES, RISING_STEPS, RISING_STEPS_OF_CHANGE };
 static enum wti_answer see_course(struct wti_case *account, void *kept,
 				  const struct wti_moment *moment)
 {
-	follow(kept, moment->object);
+	follow(kept, moment->object, 0);
 	return WTI_RULE_NO_CASE;
 }
 

@@ -11,6 +11,16 @@ struct first {
 	bool is_judged;
 };
 
+static const char begun_before[] =
+	"the schedulers that were stepped, or their optimizers, were made "
+	"before the recording began: steps may be missing";
+
+/* A wrapper has no parameters: what it wraps steps them, and which one that is is not known. */
+static bool has_stepped(const struct wti_object *optimizer, const struct wti_moment *moment)
+{
+	return optimizer->step_count || (!optimizer->member_count && moment->process->step_count);
+}
+
 static enum wti_answer see_first(struct wti_case *account, void *kept,
 				 const struct wti_moment *moment)
 {
@@ -20,8 +30,12 @@ static enum wti_answer see_first(struct wti_case *account, void *kept,
 	if (!optimizer || first->is_judged)
 		return WTI_RULE_NO_CASE;
 	first->is_judged = true;
-	if (optimizer->step_count)
+	if (has_stepped(optimizer, moment))
 		return WTI_RULE_HELD;
+	if (optimizer->how != WT_FOUND_MADE || moment->object->how != WT_FOUND_MADE) {
+		wti_not_measured(account, begun_before);
+		return WTI_RULE_NO_CASE;
+	}
 	return wti_violated(account, moment, moment->object->name,
 			    "its first step() came before the first of %s",
 			    wti_moment_text(moment, optimizer->name));
@@ -34,8 +48,11 @@ const struct wti_rule wti_rule_sched_001 = {
 	.means = "the first value of the schedule is skipped, and every later one comes a step "
 		 "early",
 	.hint = "call scheduler.step() after optimizer.step()",
-	.definition = "The first step() of a scheduler comes after the first of its optimizer. A "
-		      "case is a scheduler that is stepped.",
+	.definition =
+		"The first step() of a scheduler comes after the first of its optimizer, or, "
+		"if that has no parameters of its own (a wrapper), of any. A case is a "
+		"scheduler that is stepped; not one that was made before the recording began, "
+		"or whose optimizer was.",
 	.innocent = "A resumed run whose optimizer has stepped in the run before.",
 	.needs = "no scheduler was stepped",
 	.moments = WTI_MOMENT_SCHEDULER,
