@@ -327,6 +327,12 @@ static int judge_process(struct process *p, int store, struct wti_replay_total *
 		return 0;
 	}
 	r = execute(p, store, err);
+	if (r == WT_E_MISSING && !p->has_session) {
+		wt_result_note(result, "%s", err->message);
+		wti_replay_report_replayed(&replayed, result);
+		*word = NOT_MEASURED > *word ? NOT_MEASURED : *word;
+		return 0;
+	}
 	if (r)
 		return r;
 	replayed.session = &p->session;

@@ -49,7 +49,7 @@ struct wti_replay_session {
 	struct wti_arena texts;
 };
 
-/* An error: there is no OpenCL, or no device at all. */
+/* WT_E_MISSING: there is no OpenCL, or no device at all. */
 int wti_replay_session_open(struct wti_replay_session *session, const struct wti_replay_plan *plan,
 			    int store, const struct wti_replay_session_how *how,
 			    struct wt_err *err);

@@ -3,7 +3,7 @@
 """Records every OpenCL program of this folder, replays each many times in fresh processes, and prints how often the verdict was right, and how often the
 programs that --emit wrote showed their mistake alone.
 
-    replay_campaign.py [--times 20] BUILD
+    replay_campaign.py [--times 20] [--only PROGRAM,...] BUILD
 
 Exits with 1 if one was wrong once. A program is recorded anew for each try, as the run that was recorded differs, too.
 """
@@ -53,6 +53,7 @@ EXPECTED = {**{name: ("BIT-EXACT", is_bit_exact) for name in DETERMINISTIC}, "th
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--times", type=int, default=20)
+    parser.add_argument("--only", type=lambda text: text.split(","), help="these programs, with their words")
     parser.add_argument("build", type=Path)
     arguments = parser.parse_args()
     os.environ["WHEELTAP_BUILD"] = str(arguments.build.resolve())
@@ -62,6 +63,8 @@ def main() -> int:
     print(f"{'program':24}{'expected':28}{'right':>10}{'seconds':>9}", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         for name, (word, is_right) in EXPECTED.items():
+            if arguments.only and name not in arguments.only:
+                continue
             program, *words = name.split()
             right, begin = 0, time.monotonic()
             for _ in range(arguments.times):
@@ -72,6 +75,8 @@ def main() -> int:
             wrong += arguments.times - right
             print(f"{name:24}{word:28}{f'{right} of {arguments.times}':>10}{time.monotonic() - begin:9.0f}", flush=True)
         for mistake in MISTAKES:
+            if arguments.only and mistake.words not in arguments.only:
+                continue
             program, *words = mistake.words.split()
             right, begin = 0, time.monotonic()
             for number in range(min(arguments.times, EMITTED)):
