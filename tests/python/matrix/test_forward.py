@@ -45,6 +45,40 @@ MLFLOW = """
     series = {name: [(m.step, m.value) for m in client.get_metric_history(run.info.run_id, name)] for name in run.data.metrics}
     print(json.dumps([series, summary.losses, summary.step_times, [a.path for a in client.list_artifacts(run.info.run_id, "wheeltap")]]))
 """
+# Offline: what would be sent is in a file, of blocks as in a log of LevelDB. W&B's own messages decode it.
+WANDB = """
+    import glob, json, os
+    os.environ.update(WANDB_MODE="offline", WANDB_DIR=os.getcwd(), WANDB_SILENT="true", WANDB_ERROR_REPORTING="false")
+    import wandb
+    from wheeltap.forward import forward
+    open_run = wandb.init(project="trained")
+    summary = forward("trained", wandb=True)
+    open_run.finish()
+    from wandb.proto import wandb_internal_pb2
+    def records(data, at=7, whole=b""):
+        while at + 7 <= len(data):
+            if 32768 - at % 32768 < 7:
+                at += 32768 - at % 32768
+                continue
+            size, type = int.from_bytes(data[at + 4:at + 6], "little"), data[at + 6]
+            whole, at = whole + data[at + 7:at + 7 + size], at + 7 + size
+            if type in (1, 4):
+                yield whole
+                whole = b""
+    series, last = {}, {}
+    def key(item):
+        return item.key or "/".join(item.nested_key)
+    for data in records(open(glob.glob("wandb/offline-run-*/run-*.wandb")[0], "rb").read()):
+        record = wandb_internal_pb2.Record()
+        record.ParseFromString(data)
+        row = {key(item): json.loads(item.value_json) for item in record.history.item}
+        for name in ("wheeltap/loss", "wheeltap/step_time_s"):
+            if name in row:
+                series.setdefault(name, []).append((row["wheeltap/step"], row[name]))
+        last.update({key(item): json.loads(item.value_json) for item in record.summary.update})
+    series["wheeltap/findings"] = [(0, last["wheeltap/findings"])]
+    print(json.dumps([series, summary.losses, summary.step_times, last["wheeltap/text"]]))
+"""
 LIGHTNING = """
     import json, torch
     from lightning.pytorch import LightningModule, Trainer
@@ -118,6 +152,12 @@ def test_stores(t: Harness) -> None:
         answer = run(t, MLFLOW)
         check_series(t, "MLflow", answer)
         t.equal("MLflow: artifacts", answer[3], ["wheeltap/findings.md", "wheeltap/report.html"])
+
+
+    if has(t, "wandb"):
+        answer = run(t, WANDB)
+        check_series(t, "W&B", answer)
+        t.check("W&B: findings as text", answer[3].startswith("- **"), answer[3])
 
 
 def test_lightning(t: Harness) -> None:
