@@ -51,6 +51,8 @@ static void set_window(const struct wti_first_difference *first, char *out, size
 	int64_t last = first->step < 0 ? 0 : first->step;
 	int64_t from = first->how != WTI_BEGINS_OUTPUT && last ? last - 1 : last;
 
+	if (first->after_step >= 0 && first->after_step < from) /* steps between were omitted */
+		from = first->after_step;
 	snprintf(out, bytes, "--sample=steps=%" PRId64 "-%" PRId64, from, last);
 }
 

@@ -70,7 +70,7 @@ static struct wti_track_verdict *add_track(struct wti_divergence_report *report,
 	if (wti_grow(&report->tracks, report->count + 1, &report->capacity, 2 * WTI_POSTS_MAX))
 		return NULL;
 	verdict = &report->tracks[report->count++];
-	*verdict = (struct wti_track_verdict){.judgement.last_step = -1};
+	*verdict = (struct wti_track_verdict){.judgement = {.last_step = -1, .shown_step = -1}};
 	name_track(place, verdict);
 	return verdict;
 }

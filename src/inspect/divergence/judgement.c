@@ -42,6 +42,7 @@ struct wti_judge_track {
 	struct wti_generators generators;
 	int64_t ahead; /* so many steps less than A's the second run has counted */
 	bool is_ahead_known;
+	int64_t shown_before; /* the last step but one of which parameters were compared */
 	struct wti_library_settings settings;
 	struct wti_shards shards;
 	/* Memory that nobody has written, the last such calls, by the hash of A's result. */
@@ -68,6 +69,7 @@ static void describe(const struct wti_judge_track *track, const struct wti_cours
 	*ret_first = (struct wti_first_difference){
 		.line = item->line,
 		.step = item->step,
+		.after_step = -1,
 		.time_ns = item->time_ns,
 		.action = item->action,
 		.kind = item->kind,
@@ -200,6 +202,7 @@ static void begin_with_value(struct wti_judge_track *track, struct wti_first_dif
 		describe(track, track->a, a, first);
 	first->how = memory ? WTI_BEGINS_MEMORY : maker ? WTI_BEGINS_STATE : WTI_BEGINS_UNSEEN;
 	first->out = *out;
+	first->after_step = track->shown_before;
 	first->unread_before = track->judgement->unread;
 	copy(first->value, sizeof(first->value), name);
 	add_values(track, first, a, b);
@@ -241,8 +244,10 @@ static void take_value(struct wti_judge_track *track, const struct wti_computed 
 		return;
 	}
 	judgement->values_compared += out.compared;
-	if (a->values[0].type == WT_VALUE_TYPE_HASH && a->step > judgement->shown_step)
+	if (a->values[0].type == WT_VALUE_TYPE_HASH && a->step > judgement->shown_step) {
+		track->shown_before = judgement->shown_step;
 		judgement->shown_step = a->step;
+	}
 	judgement->states += a->values[0].type == WT_VALUE_TYPE_HASH;
 	judgement->unread += out.unread;
 	judgement->same_since += out.compared && !out.different;
@@ -493,6 +498,7 @@ static int judge_all(struct wti_judge_track *track, struct wti_course *a, struct
 
 	track->is_resumed = resume->is_found;
 	track->is_ahead_known = !resume->is_found;
+	track->shown_before = -1;
 	if (resume->is_found) {
 		r = skip(track, a, 0, resume->a_skip);
 		r = r ? r : skip(track, b, 1, resume->b_skip);

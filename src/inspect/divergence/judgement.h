@@ -56,6 +56,7 @@ struct wti_first_difference {
 	char value[192]; /* of a state: which; of memory: what is computed from it */
 	uint32_t line;
 	int64_t step, time_ns;
+	int64_t after_step; /* the last in which parameters were the same; -1: not known */
 	enum wt_action action;
 	enum wti_computed_kind kind;
 	struct wti_equality in, out;

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+"""As many threads as processors are free, each time others: sums are divided in another way."""
+
+import torch
+
+from small import STEPS, data, model, train
+
+with open("free", "a+") as file:
+    file.seek(0)
+    runs = len(file.read())
+    file.write("x")
+torch.set_num_threads(1 + runs % 16)
+x, y = data()
+big = torch.randn(300_001, generator=torch.Generator().manual_seed(3))
+scale = big.sum()  # first: Tensor.sum
+print(train(model(), [(x * scale / 100, y)] * STEPS))
