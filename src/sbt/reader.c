@@ -27,6 +27,7 @@ struct wt_sbt_reader {
 	struct wt_sbt_about about;
 	uint64_t time;
 	uint64_t read_count, stack_count;
+	bool over; /* no more events can be read */
 	struct wt_err damage;
 };
 
@@ -74,21 +75,36 @@ static bool enter(struct wt_sbt_reader *reader, uint64_t offset, enum wti_sbt_se
 	return true;
 }
 
+/* The last that was found counts: names are read before events, and matter less. */
+static void damaged(struct wt_sbt_reader *reader, size_t at, const char *what)
+{
+	wti_err_at(&reader->damage, WT_E_FORMAT, (int64_t)at, "'%.200s', byte %zu: %s",
+		   reader->path, at, what);
+}
+
+/* Without all of them events are read nevertheless. */
 static void read_texts(struct wt_sbt_reader *reader, uint64_t offset)
 {
-	uint64_t count;
+	const size_t begin = offset < reader->end ? (size_t)offset : reader->end;
+	uint64_t count = 0;
 
-	if (!enter(reader, offset, WTI_SBT_TEXTS))
-		return;
-	count = number(reader);
+	if (!offset)
+		return; /* its writer was killed */
+	if (enter(reader, offset, WTI_SBT_TEXTS))
+		count = number(reader);
+	else
+		reader->cut = true;
 	for (uint64_t i = 0; i < count && !reader->cut; i++) {
 		struct wt_text item = text(reader);
 
-		if (reader->cut || wti_grow(&reader->texts, reader->text_count + 1,
-					    &reader->text_capacity, TEXTS_MAX))
-			return;
-		reader->texts[reader->text_count++] = item;
+		if (!reader->cut && wti_grow(&reader->texts, reader->text_count + 1,
+					     &reader->text_capacity, TEXTS_MAX))
+			reader->cut = true;
+		if (!reader->cut)
+			reader->texts[reader->text_count++] = item;
 	}
+	if (reader->cut)
+		damaged(reader, begin, "not all of the names that begin here can be read");
 }
 
 static void read_metadata(struct wt_sbt_reader *reader, uint64_t offset)
@@ -103,12 +119,6 @@ static void read_metadata(struct wt_sbt_reader *reader, uint64_t offset)
 	number(reader); /* and ended */
 	about->host = text(reader);
 	about->pid = (uint32_t)number(reader);
-}
-
-static void damaged(struct wt_sbt_reader *reader, size_t at, const char *what)
-{
-	wti_err_at(&reader->damage, WT_E_FORMAT, (int64_t)at, "'%.200s', byte %zu: %s",
-		   reader->path, at, what);
 }
 
 static int read_head(struct wt_sbt_reader *reader, struct wt_err *err)
@@ -139,6 +149,7 @@ static int read_head(struct wt_sbt_reader *reader, struct wt_err *err)
 		if (reader->about.event_count)
 			damaged(reader, WTI_SBT_HEADER_BYTES,
 				"no events where the header has them");
+		reader->over = true;
 		reader->at = reader->end;
 	}
 	return 0;
@@ -241,10 +252,11 @@ int wt_sbt_read(struct wt_sbt_reader *reader, struct wt_sbt_event *ret_event)
 	size_t at = reader->at;
 	struct wt_sbt_event event;
 
-	if (reader->damage.code || reader->read_count >= reader->about.event_count)
+	if (reader->over || reader->read_count >= reader->about.event_count)
 		return 0;
 	if (!read_event(reader, &event)) {
 		damaged(reader, at, "the file ends within its events: it is cut");
+		reader->over = true;
 		return 0;
 	}
 	reader->read_count++;

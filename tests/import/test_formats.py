@@ -210,6 +210,9 @@ def check_sbt(bench: harness.Bench) -> None:
     whole = source.read_bytes()
     cut.write_bytes(whole[:whole.index(bytes([2, 3, 4]) + b"gemm") - 10])
     TAP.equal("sbt: cut, the rest is there", len(fields(imported(bench, "sbt", cut, code=3), "device_op")), 2)
+    names = bench.folder / "names.sbt"
+    names.write_bytes(whole[:whole.index(bytes([2, 3, 4]) + b"gemm") + 4])
+    TAP.equal("sbt: names are cut, the events are there", len(fields(imported(bench, "sbt", names, code=3), "device_op")), 2)
     check_sbt_pairs(bench)
     refused(bench, "sbt", {"empty": b"", "text": b"hello", "short": b"SBT\0" + bytes(10), "version": b"SBT\0\x09\x00" + bytes(100)})
 

@@ -222,7 +222,7 @@ static void take_all(struct sbt *sbt, struct wt_sbt_reader *reader, struct wti_i
 	}
 	take_rest(sbt);
 	file->damage = *wt_sbt_reader_damage(reader);
-	if (file->damage.code)
+	if (file->damage.code && file->records < about->event_count)
 		wti_intake_lose(
 			sbt->intake, "events that could not be read",
 			about->event_count == UINT64_MAX ? 1 : about->event_count - file->records);
