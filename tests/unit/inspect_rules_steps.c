@@ -36,6 +36,58 @@ static void zero_grad(struct world *w)
 	tell(w, WTI_MOMENT_ZERO_GRAD, find(w, "Adam"));
 }
 
+/* Backward passes of one model; gradients that were there before are kept or cleared. */
+static void go_backward_often(struct world *w, int count, uint32_t flags, bool is_cleared)
+{
+	model(w);
+	for (int i = 0; i < count; i++) {
+		module(w, "Net.forward", "Net", flags | WT_CALL_OUTERMOST | WT_CALL_GRAD);
+		tell_module(w, WTI_MOMENT_MODULE_END);
+		if (is_cleared)
+			tell_gradients(w, find(w, "Adam"), WT_MOMENT_CLEAR, 0, i > 0);
+		tell_gradients(w, find(w, "Adam"), WT_MOMENT_BACKWARD, 0, !is_cleared && i);
+		go_backward(w, 7);
+	}
+}
+
+/* After an epoch, whatever is accumulated. */
+static void never_steps(struct world *w, bool is_wrong)
+{
+	w->scope.epoch = 1;
+	go_backward_often(w, 20, WT_CALL_TRAIN, false);
+	if (!is_wrong)
+		step(w, "Adam");
+}
+
+/* A first accumulation, gradients that are looked at, and those that are cleared again and again.
+ */
+static void test_never_steps(void)
+{
+	static const struct {
+		int passes;
+		uint32_t flags;
+		bool is_cleared, is_found;
+	} runs[] = {{100, WT_CALL_TRAIN, false, false},
+		    {300, WT_CALL_TRAIN, false, true},
+		    {300, 0, true, false},
+		    {20, WT_CALL_TRAIN, true, true},
+		    {10, WT_CALL_TRAIN, true, false}};
+
+	for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
+		struct wt_result result;
+		struct world w;
+
+		begin(&w);
+		go_backward_often(&w, runs[i].passes, runs[i].flags, runs[i].is_cleared);
+		wt_result_init(&result, "test");
+		finish(&w, &result);
+		CHECK_INT(case_of(&w, "WT-OPT-015")->violation_count, runs[i].is_found);
+		CHECK_INT(case_of(&w, "WT-OPT-015")->held_count, 0);
+		wt_result_release(&result);
+		end(&w);
+	}
+}
+
 /* ---- Gradients ------------------------------------------------------------------------------ */
 
 static void never_cleared(struct world *w, bool is_wrong)
@@ -548,6 +600,7 @@ static const struct {
 	{"WT-NUM-002", lost_in_half},
 	{"WT-CLIP-002", clipped_elsewhere},
 	{"WT-CLIP-003", clipped_nothing},
+	{"WT-OPT-015", never_steps},
 	{"WT-SCHED-001", scheduled_first},
 	{"WT-SCHED-001", scheduled_wrapper},
 	{"WT-SCHED-002", never_scheduled},
@@ -565,6 +618,7 @@ static void test_twins(void)
 static const struct test tests[] = {
 	{"twins", test_twins},
 	{"part_of_schedule", test_part_of_schedule},
+	{"never steps", test_never_steps},
 	{"scheduled before recording", test_scheduled_before_recording},
 	{"converged", test_converged},
 	{"late_part", test_late_part},

@@ -139,6 +139,23 @@ static int event(void *opaque, const struct wt_event *event, struct wt_err *err)
 	return r;
 }
 
+/* Agents take each backward() for a step where an optimizer has not stepped for long: it has not.
+ */
+static bool is_never_stepped(const struct wti_training *training)
+{
+	bool has_optimizer = false;
+
+	for (size_t i = 0; i < training->processes.count; i++)
+		if (wti_process_at(training, i)->step_count)
+			return false;
+	for (size_t i = 0; i < training->objects.count; i++) {
+		const struct wti_object *object = wti_object_at(training, i);
+
+		has_optimizer |= object->type == WT_OBJECT_TYPE_OPTIMIZER && object->backward_count;
+	}
+	return has_optimizer;
+}
+
 /* How many steps there were, and the one in which the run was last; none: no facts. */
 static void add_steps(const struct state *s, struct wt_result *result)
 {
@@ -153,7 +170,7 @@ static void add_steps(const struct state *s, struct wt_result *result)
 		wt_result_fact_count(result, "last_step", "", WT_CELL_COUNT, (uint64_t)last);
 	if (!count && last > 0) /* those of a process that does not lead */
 		count = (uint64_t)last;
-	if (count)
+	if (count && !is_never_stepped(training))
 		wt_result_fact_count(result, "steps", "", WT_CELL_COUNT, count);
 }
 
