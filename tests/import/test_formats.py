@@ -249,6 +249,9 @@ def check_nsys(bench: harness.Bench) -> None:
     TAP.equal("nsys: spans", [(f["name"], f["time_ns"], f["flags"]) for f in fields(rows, "span_begin")], [("step", 0, 4), ("cudaLaunchKernel", 100, 1)])
     TAP.equal("nsys: launches", [f["from"] for f in fields(rows, "edge")], [5])
     TAP.equal("nsys: marks", [f["name"] for f in fields(rows, "mark")], ["here"])
+    cut = bench.folder / "cut.sqlite"
+    cut.write_bytes(source.read_bytes()[:-10])
+    imported(bench, "nsys", cut, code=3)
     other = bench.folder / "other.sqlite"
     with sqlite3.connect(other) as base:
         base.execute("CREATE TABLE x (y)")

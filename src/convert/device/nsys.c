@@ -244,7 +244,8 @@ static sqlite3_stmt *ask(struct nsys *nsys, const char *sql, const char *table)
 
 	if (sqlite3_prepare_v2(nsys->database, sql, -1, &statement, NULL) != SQLITE_OK)
 		return NULL;
-	sqlite3_bind_text(statement, 1, table, -1, SQLITE_STATIC);
+	if (table)
+		sqlite3_bind_text(statement, 1, table, -1, SQLITE_STATIC);
 	return statement;
 }
 
@@ -341,6 +342,19 @@ static uint64_t start_of(struct nsys *nsys)
 	return start < WTI_INTAKE_TIME_MAX ? start : 0;
 }
 
+/* SQLite reads zeros where its last page is cut, and says nothing. */
+static void check_end(struct nsys *nsys)
+{
+	sqlite3_stmt *row = ask(nsys, "SELECT page_size FROM pragma_page_size", NULL);
+	uint64_t page = row && sqlite3_step(row) == SQLITE_ROW ? number(row, 0) : 0;
+
+	sqlite3_finalize(row);
+	if (page && nsys->file->bytes % page && !nsys->file->damage.code)
+		wti_err_at(&nsys->file->damage, WT_E_FORMAT, (int64_t)nsys->file->bytes,
+			   "'%.200s', byte %llu: the file ends within a page: it is cut",
+			   nsys->path, (unsigned long long)nsys->file->bytes);
+}
+
 static int read_database(struct nsys *nsys)
 {
 	size_t found = 0;
@@ -355,12 +369,17 @@ static int read_database(struct nsys *nsys)
 		found++;
 		read_table(nsys, &tables[i]);
 	}
+	if (!found && sqlite3_errcode(nsys->database) == SQLITE_CORRUPT)
+		return wti_err_at(nsys->err, WT_E_FORMAT, 0,
+				  "'%.200s', byte 0: this database is damaged, or it is cut: %s",
+				  nsys->path, sqlite3_errmsg(nsys->database));
 	if (!found)
 		return wti_err_at(
 			nsys->err, WT_E_FORMAT, 0,
 			"'%.200s', byte 0: no SQLite export of Nsight Systems: it has none "
 			"of its tables (nsys export --type sqlite)",
 			nsys->path);
+	check_end(nsys);
 	nsys->file->shift_ns = start_of(nsys);
 	nsys->file->realtime = nsys->file->shift_ns;
 	return 0;
