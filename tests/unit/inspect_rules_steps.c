@@ -319,6 +319,32 @@ static void replaced(struct world *w, bool is_wrong)
 		step(w, "Adam");
 }
 
+/* Found in the first steps, and so until the last: it is dated from there to the end. */
+static void test_lasts(void)
+{
+	static const struct {
+		const char *code;
+		void (*act)(struct world *w, bool is_wrong);
+	} rules[] = {{"WT-GRAD-003", never_a_gradient}, {"WT-OPT-005", replaced}};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct wt_result result;
+		struct world w;
+
+		begin(&w);
+		w.scope.step = 0;
+		rules[i].act(&w, true);
+		for (int j = 0; j < 20; j++)
+			step(&w, "Adam");
+		wt_result_init(&result, "test");
+		finish(&w, &result);
+		CHECK_INT(case_of(&w, rules[i].code)->first_step, 1);
+		CHECK_INT(case_of(&w, rules[i].code)->last_step >= 22, 1);
+		wt_result_release(&result);
+		end(&w);
+	}
+}
+
 /* Inside of the model a product with a tensor that nobody made, always the same or trained. */
 /* A model is called that was made before the optimizer of another one, and known after it. */
 static void test_other_model(void)
@@ -619,6 +645,7 @@ static const struct test tests[] = {
 	{"twins", test_twins},
 	{"part_of_schedule", test_part_of_schedule},
 	{"never steps", test_never_steps},
+	{"lasts", test_lasts},
 	{"scheduled before recording", test_scheduled_before_recording},
 	{"converged", test_converged},
 	{"late_part", test_late_part},

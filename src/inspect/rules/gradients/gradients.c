@@ -223,9 +223,11 @@ static enum wti_answer see_missing(struct wti_case *account, void *kept,
 		return WTI_RULE_NO_CASE;
 	if (!missing->is_set)
 		*missing = (struct missing){moment->scope, true};
-	if (parameter->step_count == wti_threshold(account, MISSING_UNTIL))
-		return report_missing(account, missing, *moment);
-	return WTI_RULE_NO_CASE;
+	if (parameter->step_count < wti_threshold(account, MISSING_UNTIL))
+		return WTI_RULE_NO_CASE;
+	if (parameter->step_count > wti_threshold(account, MISSING_UNTIL))
+		missing->since = moment->scope; /* reported before: it lasts */
+	return report_missing(account, missing, *moment);
 }
 
 static enum wti_answer finish_missing(struct wti_case *account, void *kept,

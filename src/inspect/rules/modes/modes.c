@@ -114,8 +114,8 @@ static enum wti_answer judge_mode(struct wti_case *account, struct mode *mode,
 			"on some batches in the wrong mode",
 			mode->all.count);
 	return wti_violated(account, moment, mode->name,
-			    "it was in training mode in earlier steps, and is in evaluation mode "
-			    "in the last %u",
+			    "it was in training mode in earlier steps, and then in evaluation "
+			    "mode in %u steps in a row",
 			    mode->row.count);
 }
 

@@ -302,9 +302,10 @@ static bool is_all_stray(const struct wti_case *account, const struct wti_moment
 }
 
 /* Of the optimizer as a whole; where it was made is the line to look at. */
-static void judge_optimizer(struct wti_case *account, const struct wti_moment *moment,
+static bool judge_optimizer(struct wti_case *account, const struct wti_moment *moment,
 			    const struct wti_moment *made)
 {
+	bool is_all = is_all_stray(account, moment);
 	const struct wti_object *optimizer = moment->object;
 	const struct wti_parameter *replaced =
 		optimizer->replaced ? wti_parameter_at(moment->training, optimizer->replaced - 1)
@@ -315,26 +316,25 @@ static void judge_optimizer(struct wti_case *account, const struct wti_moment *m
 			     "%s has another tensor under this name since %s took it",
 			     wti_moment_text(moment, replaced->owner),
 			     wti_moment_text(moment, optimizer->name));
-	if (is_all_stray(account, moment))
+	if (is_all)
 		wti_violated(account, made, optimizer->name,
 			     "no gradient reached any of its %u parameters in %llu steps, and no "
 			     "module that has one of them was called",
 			     optimizer->member_count, (unsigned long long)optimizer->step_count);
+	return is_all || (replaced && !replaced->optimizer);
 }
 
-static enum wti_answer see_stray(struct wti_case *account, void *kept,
-				 const struct wti_moment *moment)
+/* Whether something was found. */
+static bool judge_stray(struct wti_case *account, const struct wti_moment *moment)
 {
 	const struct wti_training *training = moment->training;
 	const struct wti_object *optimizer = moment->object;
 	struct wti_moment made = wti_moment_of_object(training, optimizer);
-	const struct wti_parameter *late;
+	const struct wti_parameter *late = latecomer(training, optimizer);
+	bool is_found;
 
-	if (!is_time(account, optimizer))
-		return WTI_RULE_NO_CASE;
-	late = latecomer(training, optimizer);
 	made.scope = moment->scope;
-	judge_optimizer(account, moment, &made);
+	is_found = judge_optimizer(account, moment, &made);
 	for (uint32_t i = 0; i < optimizer->member_count; i++) {
 		const struct wti_parameter *parameter = wti_object_member(training, optimizer, i);
 
@@ -342,17 +342,40 @@ static enum wti_answer see_stray(struct wti_case *account, void *kept,
 		    !parameter->requires_grad)
 			continue;
 		made.parameter = parameter;
-		if (parameter->any_grad_count || !late)
+		if (parameter->any_grad_count || !late) {
 			wti_held(account);
-		else
-			wti_violated(account, &made, parameter->name,
-				     "%sno gradient ever reached it; %s of %s is used in "
-				     "training, and no optimizer has it",
-				     parameter->is_member ? ""
-							  : "no model that was called has it, and ",
-				     wti_symbol_text(training->symbols, late->name),
-				     wti_symbol_text(training->symbols, late->owner));
+			continue;
+		}
+		is_found = true;
+		wti_violated(account, &made, parameter->name,
+			     "%sno gradient ever reached it; %s of %s is used in training, and no "
+			     "optimizer has it",
+			     parameter->is_member ? "" : "no model that was called has it, and ",
+			     wti_symbol_text(training->symbols, late->name),
+			     wti_symbol_text(training->symbols, late->owner));
 	}
+	return is_found;
+}
+
+static enum wti_answer see_stray(struct wti_case *account, void *kept,
+				 const struct wti_moment *moment)
+{
+	bool *is_found = kept;
+
+	if (is_time(account, moment->object))
+		*is_found = judge_stray(account, moment);
+	return WTI_RULE_NO_CASE;
+}
+
+/* What was found when it was last judged lasts to the end, if it does. What is done to a model
+ * after its training is nothing to find. */
+static enum wti_answer finish_stray(struct wti_case *account, void *kept,
+				    const struct wti_moment *end)
+{
+	const bool *is_found = kept;
+
+	if (*is_found && !is_time(account, end->object))
+		judge_stray(account, end);
 	return WTI_RULE_NO_CASE;
 }
 
@@ -369,14 +392,16 @@ const struct wti_rule wti_rule_opt_005 = {
 		"After two steps each parameter of an optimizer has had a gradient, unless no "
 		"trainable parameter that is used in training and is in no optimizer first "
 		"appeared after the optimizer was made. A case is a parameter of an optimizer in "
-		"its step 2, 4, 8, 16 ....",
+		"its step 2, 4, 8, 16 ..., and at the end if it was violated in the last of these.",
 	.innocent = "A head that is not used yet, in a model to which another part was added later "
 		    "and left out of the optimizer on purpose.",
 	.needs = "no optimizer stepped twice",
 	.explains = (const char *const[]){"WT-OPT-001", "WT-OPT-002", "WT-GRAD-003", NULL},
 	.flags = WTI_RULE_ABSENCE,
 	.moments = WTI_MOMENT_STEPPED,
+	.keeps = {{WTI_PER_OBJECT, sizeof(bool)}},
 	.see = see_stray,
+	.finish = finish_stray,
 	.thresholds = {[STEPS] = {"steps", 2,
 				  "the first step may be made before every part of the model was "
 				  "called"}},
