@@ -18,7 +18,7 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-NAMES = ("dropout_unseeded", "init_unseeded", "scatter", "thread_count", "uninitialised")
+NAMES = ("dropout_unseeded", "scatter", "thread_count", "thread_sum", "uninitialised")
 
 
 def emitted(wheeltap: str, python: str, name: str, folder: Path) -> str:

@@ -357,6 +357,11 @@ static int refuse(const struct wti_first_difference *first, const char *path, st
 			"nothing was written to '%s': '%s' has inputs that are not among its "
 			"arguments",
 			path, first->callee);
+	if (first->in.opaque)
+		return wti_err(err, WT_E_MISSING,
+			       "nothing was written to '%s': of an argument of '%s' only the type "
+			       "or the first elements are recorded",
+			       path, first->callee);
 	return 0;
 }
 
