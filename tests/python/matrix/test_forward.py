@@ -47,7 +47,7 @@ MLFLOW = """
 """
 # Offline: what would be sent is in a file, of blocks as in a log of LevelDB. W&B's own messages decode it.
 WANDB = """
-    import glob, json, os
+    import glob, json, os, time
     os.environ.update(WANDB_MODE="offline", WANDB_DIR=os.getcwd(), WANDB_SILENT="true", WANDB_ERROR_REPORTING="false")
     import wandb
     from wheeltap.forward import forward
@@ -65,12 +65,17 @@ WANDB = """
             if type in (1, 4):
                 yield whole
                 whole = b""
+    def decoded():
+        for data in records(open(glob.glob("wandb/offline-run-*/run-*.wandb")[0], "rb").read()):
+            record = wandb_internal_pb2.Record()
+            record.ParseFromString(data)
+            yield record
+    while not any(record.HasField("exit") for record in decoded()):  # it is written by another process
+        time.sleep(0.1)
     series, last = {}, {}
     def key(item):
         return item.key or "/".join(item.nested_key)
-    for data in records(open(glob.glob("wandb/offline-run-*/run-*.wandb")[0], "rb").read()):
-        record = wandb_internal_pb2.Record()
-        record.ParseFromString(data)
+    for record in decoded():
         row = {key(item): json.loads(item.value_json) for item in record.history.item}
         for name in ("wheeltap/loss", "wheeltap/step_time_s"):
             if name in row:
