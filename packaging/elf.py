@@ -12,7 +12,7 @@ from portable import is_elf
 # Parts of glibc, and the unwinder of GCC, which every distribution has.
 SYSTEM = re.compile(r"(libc|libm|libdl|libpthread|librt)\.so\.\d+|ld-linux.*\.so\.\d+|libgcc_s\.so\.1")
 # A shim is used by the torch that it was built for, which has these loaded.
-OF_TORCH = re.compile(r"libtorch.*|libc10\.so|libstdc\+\+\.so\.6")
+OF_TORCH = re.compile(r"libtorch.*|libc10\.so[.\d]*|libstdc\+\+\.so\.6")
 
 
 def binaries(tree: Path) -> "list[Path]":
