@@ -15,7 +15,7 @@
 #include "base/grow.h"
 #include "pass_compare.h"
 
-enum { WRITTEN_MAX = 256, PAUSE_NS_MAX = 1000000000 };
+enum { WRITTEN_MAX = 256, PAUSE_NS_MAX = 1000000000, REPEATS_OF_ATOMICS = 30 };
 
 /* Memory that an operation writes, and what was in it. */
 struct written {
@@ -256,14 +256,27 @@ static bool compare_again(struct run *run, uint32_t op, const struct written *wr
 	return true;
 }
 
+/*
+ * A few repetitions of a kernel that is not deterministic may agree by chance. Atomic operations
+ * are what most of these kernels have, so where there are any, more of them are worth their time.
+ */
+static uint32_t repeats_of(const struct run *run, uint32_t op)
+{
+	return run->how->repeats < REPEATS_OF_ATOMICS &&
+			       wti_replay_session_has_atomics(run->session, op)
+		       ? REPEATS_OF_ATOMICS
+		       : run->how->repeats;
+}
+
 /* The same kernel from the same contents: if that does not give the same, it is the kernel. */
 static const char *repeat(struct run *run, uint32_t op, struct written *list, size_t count)
 {
 	struct wti_replay_outcome *outcome = outcome_of(run, op);
+	uint32_t repeats = repeats_of(run, op);
 	const char *why = NULL;
 
 	outcome->distinct = 1;
-	for (uint32_t i = 1; !why && i < run->how->repeats && outcome->distinct == 1; i++) {
+	for (uint32_t i = 1; !why && i < repeats && outcome->distinct == 1; i++) {
 		for (size_t k = 0; !why && k < count; k++)
 			why = wti_replay_session_put(run->session, list[k].object, list[k].before);
 		why = why ? why : execute(run, op);

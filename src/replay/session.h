@@ -27,6 +27,7 @@ struct wti_replay_session_object {
 	void *handle;
 	const char *why; /* it could not be made */
 	bool is_made;
+	bool has_atomics; /* a program whose source has atomic operations */
 };
 
 struct wti_replay_session_device {
@@ -93,6 +94,9 @@ const char *wti_replay_session_make_program(struct wti_replay_session *session, 
 					    void **ret);
 const char *wti_replay_session_make_kernel(struct wti_replay_session *session, uint32_t index,
 					   void **ret);
+/* Whether the program of a kernel that was launched has atomic operations: then the order of its
+ * work-items may matter. */
+bool wti_replay_session_has_atomics(const struct wti_replay_session *session, uint32_t op);
 /* The name of the type of an argument, as the driver has it: "float*"; "" if it does not say. */
 const char *wti_replay_session_argument_type(struct wti_replay_session *session, uint32_t kernel,
 					     int32_t argument);

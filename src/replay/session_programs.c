@@ -75,10 +75,17 @@ static const char *build_error(struct wti_replay_session *session, cl_program pr
 				       status, log);
 }
 
-static const char *build(struct wti_replay_session *session,
-			 const struct wti_replay_plan_object *object, const char *options,
+/* atomic_add, atom_cmpxchg, atomic_fetch_add_explicit ... */
+static bool has_atomics(const struct wti_replay_plan_object *object, const struct wti_buf *content)
+{
+	return object->flags == MADE_OF_SOURCE && content->bytes &&
+	       memmem(content->data, content->bytes, "atom", strlen("atom"));
+}
+
+static const char *build(struct wti_replay_session *session, uint32_t index, const char *options,
 			 void **ret)
 {
+	const struct wti_replay_plan_object *object = &session->plan->objects[index];
 	void *context = session->objects[object->parent].handle;
 	struct wti_buf content;
 	cl_int status = CL_INVALID_OPERATION;
@@ -87,6 +94,7 @@ static const char *build(struct wti_replay_session *session,
 	wti_buf_init(&content, SIZE_MAX);
 	why = wti_replay_store_read(session->store, object->hash, 0, &content);
 	if (!why) {
+		session->objects[index].has_atomics = has_atomics(object, &content);
 		*ret = create(session, object, context, &content, &status);
 		if (!*ret)
 			why = wti_replay_session_text(session, "no program: error %d", status);
@@ -117,9 +125,21 @@ const char *wti_replay_session_make_program(struct wti_replay_session *session, 
 			"has ,%016" PRIx64 " behind its code",
 			object->hash);
 	/* What was linked is complete: its options were the linker's. */
-	return build(session, object,
+	return build(session, index,
 		     object->options && object->flags != MADE_OF_PROGRAMS ? object->options : "",
 		     ret);
+}
+
+bool wti_replay_session_has_atomics(const struct wti_replay_session *session, uint32_t op)
+{
+	const struct wti_replay_plan *plan = session->plan;
+	const struct wti_replay_plan_access *code =
+		wti_replay_plan_access(plan, &plan->ops[op], WT_ACCESS_MODE_CODE, false);
+	uint32_t program = code && code->object != WTI_PLAN_NONE
+				   ? plan->objects[code->object].parent
+				   : WTI_PLAN_NONE;
+
+	return program != WTI_PLAN_NONE && session->objects[program].has_atomics;
 }
 
 const char *wti_replay_session_make_kernel(struct wti_replay_session *session, uint32_t index,
@@ -156,7 +176,7 @@ static bool ask_other_build(struct wti_replay_session *session,
 	bool is_known = false;
 	cl_int status;
 
-	if (program->flags == MADE_OF_SOURCE && !build(session, program, options, &other))
+	if (program->flags == MADE_OF_SOURCE && !build(session, kernel->parent, options, &other))
 		asked = session->cl.clCreateKernel(other, kernel->name, &status);
 	if (asked) {
 		is_known = ask_type(session, asked, argument, out);

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
 import struct
 import sys
@@ -249,6 +250,19 @@ def check_nsys(bench: harness.Bench) -> None:
     TAP.equal("nsys: spans", [(f["name"], f["time_ns"], f["flags"]) for f in fields(rows, "span_begin")], [("step", 0, 4), ("cudaLaunchKernel", 100, 1)])
     TAP.equal("nsys: launches", [f["from"] for f in fields(rows, "edge")], [5])
     TAP.equal("nsys: marks", [f["name"] for f in fields(rows, "mark")], ["here"])
+    logged = bench.folder / "100% of it?#.sqlite"  # what an address would take for signs
+    logged.write_bytes(source.read_bytes())
+    base = sqlite3.connect(logged)
+    base.execute("PRAGMA journal_mode = wal")
+    base.close()
+    TAP.equal("nsys: with a log ahead", len(fields(imported(bench, "nsys", logged), "device_op")), 3)
+    TAP.equal("nsys: nothing is written beside it", [f.name for f in bench.folder.glob("100%*")], [logged.name])
+    base = sqlite3.connect(logged)  # which is open, and has rows in its log alone
+    base.execute("INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY SELECT * FROM CUPTI_ACTIVITY_KIND_MEMCPY")
+    base.commit()
+    shutil.rmtree(bench.folder / f"run-nsys-{logged.stem}")
+    TAP.equal("nsys: rows of a log", len(fields(imported(bench, "nsys", logged), "device_op")), 4)
+    base.close()
     cut = bench.folder / "cut.sqlite"
     cut.write_bytes(source.read_bytes()[:-10])
     imported(bench, "nsys", cut, code=3)

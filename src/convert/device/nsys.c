@@ -5,10 +5,12 @@
  * Texts are numbers of rows in StringIds. Nothing in the database is executed: it is opened for
  * reading, without triggers, views or extensions of its own.
  */
+#include <limits.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/bytes.h"
 #include "base/err.h"
@@ -385,6 +387,39 @@ static int read_database(struct nsys *nsys)
 	return 0;
 }
 
+/*
+ * A journal beside it has rows that the file has not, and to read it SQLite writes beside the file.
+ * Without one the file is all there is: then nothing is made beside it.
+ */
+static bool has_journal(const char *path)
+{
+	char journal[PATH_MAX];
+
+	return snprintf(journal, sizeof(journal), "%s-wal", path) < (int)sizeof(journal) &&
+	       access(journal, F_OK) == 0;
+}
+
+static int open_database(const char *path, sqlite3 **ret_database)
+{
+	const int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX;
+	sqlite3_str *uri;
+	char *text;
+	int r;
+
+	if (has_journal(path))
+		return sqlite3_open_v2(path, ret_database, flags, NULL);
+	uri = sqlite3_str_new(NULL);
+	sqlite3_str_appendall(uri, *path == '/' ? "file://" : "file:");
+	for (const char *at = path; *at; at++)
+		sqlite3_str_appendf(uri, strchr("%?#", *at) ? "%%%02X" : "%c", *at);
+	sqlite3_str_appendall(uri, "?immutable=1");
+	text = sqlite3_str_finish(uri);
+	r = text ? sqlite3_open_v2(text, ret_database, flags | SQLITE_OPEN_URI, NULL)
+		 : SQLITE_NOMEM;
+	sqlite3_free(text);
+	return r;
+}
+
 static int read_nsys(const char *path, struct wti_intake *intake, struct wti_import_file *ret_file,
 		     struct wt_err *err)
 {
@@ -397,8 +432,7 @@ static int read_nsys(const char *path, struct wti_intake *intake, struct wti_imp
 	if (!S_ISREG(about.st_mode))
 		return wti_err(err, WT_E_ARG, "'%.200s' is no file: SQLite needs one", path);
 	ret_file->bytes = (uint64_t)about.st_size;
-	if (sqlite3_open_v2(path, &nsys.database, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX,
-			    NULL) != SQLITE_OK)
+	if (open_database(path, &nsys.database) != SQLITE_OK)
 		r = wti_err(err, WT_E_IO, "cannot open '%.200s': %s", path,
 			    sqlite3_errmsg(nsys.database));
 	else
