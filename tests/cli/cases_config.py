@@ -131,7 +131,7 @@ def test_mistakes_say_where_and_what_was_meant(b: Bench) -> None:
     assert "c.toml:2:1: unknown key 'detial'; did you mean 'detail'?" in mistake(b, "[record]\ndetial = 'full'\n")
     assert "c.toml:1:2: unknown key 'recrod'; did you mean 'record'?" in mistake(b, "[recrod]\n")
     assert "c.toml:1:1: 'detail' is outside of a table; write [record]" in mistake(b, "detail = 'full'\n")
-    assert "c.toml:2:1: bad value 'huge' for --detail; it takes one of lean" in mistake(b, "[record]\ndetail='huge'\n")
+    assert "c.toml:2:1: bad value 'huge' for --detail; it takes one of states" in mistake(b, "[record]\ndetail='huge'\n")
     assert "c.toml:2:1: bad value for 'name'" in mistake(b, "[record]\nname = {a = 1}\n")
     assert "c.toml:2:1: bad value for 'program'" in mistake(b, "[record]\nprogram = 'x'\n")
     assert "c.toml:2:1: unknown key 'config'" in mistake(b, "[record]\nconfig = 'x'\n")

@@ -31,11 +31,13 @@ def asked(what: str) -> object:
 
 
 def installed() -> "list[str]":
-    """As they would be below /usr."""
+    """As they would be below /usr in a package, whose libraries are in lib/ARCHITECTURE; this build's may be in lib64."""
     options = {option["name"]: option["value"] for option in asked("--buildoptions")}  # type: ignore[attr-defined]
     names = []
     for path in asked("--installed").values():  # type: ignore[attr-defined]
         name = SITE.sub("usr/lib/python3/", "usr/" + str(Path(path).relative_to(options["prefix"])))
+        if not name.startswith("usr/lib/python3/"):
+            name = re.sub("^usr/" + re.escape(options["libdir"]) + "/", "usr/lib/ARCHITECTURE/", name)
         for old, new in MOVED.items():
             name = name.replace(old, new)
         names.append(name)
