@@ -265,15 +265,43 @@ static void add_around(struct wti_buf *out, const struct wti_divergence_report *
 	add_labels(out, report);
 }
 
-/* Others than the earliest: there is no order between them. */
+static bool is_alike(const struct wti_first_difference *a, const struct wti_first_difference *b)
+{
+	return a->how == b->how && a->line == b->line && a->step == b->step &&
+	       !strcmp(a->file, b->file) && !strcmp(a->callee, b->callee);
+}
+
+/* How many tracks from `from` on, the earliest apart, begin to differ as this one does. */
+static size_t count_alike(const struct wti_divergence_report *report, size_t from, size_t to,
+			  const struct wti_first_difference *first)
+{
+	size_t count = 0;
+
+	for (size_t i = from; i < to; i++)
+		count += i != report->first && is_alike(&report->tracks[i].judgement.first, first);
+	return count;
+}
+
+/*
+ * Others than the earliest: there is no order between them. Threads of a pool come by the hundred
+ * and differ from the same line on: they are one line.
+ */
 static void add_tracks(struct wti_buf *out, const struct wti_divergence_report *report)
 {
 	for (size_t i = 0; i < report->count; i++) {
 		const struct wti_first_difference *first = &report->tracks[i].judgement.first;
+		size_t others;
 
-		if (i == report->first || first->how == WTI_BEGINS_NOT)
+		if (i == report->first || first->how == WTI_BEGINS_NOT ||
+		    count_alike(report, 0, i, first))
 			continue;
-		wti_textf(out, "%s differs from %s on", report->tracks[i].label, first->callee);
+		others = count_alike(report, i + 1, report->count, first);
+		wti_buf_text(out, report->tracks[i].label);
+		if (others)
+			wti_textf(out, " and %zu other%s differ from %s on", others,
+				  others == 1 ? "" : "s", first->callee);
+		else
+			wti_textf(out, " differs from %s on", first->callee);
 		if (first->step >= 0)
 			wti_textf(out, ", step %" PRId64, first->step);
 		if (*first->file)

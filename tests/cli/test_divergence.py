@@ -164,6 +164,12 @@ def pools() -> None:
     code, said = compare(a, thread(2, w2) + thread(3, w3) + thread(4, w1.replace("11\nend", "?\nend")) + end)
     tap.equal("work whose result was not read is not called the same", (code, said["status"]), (3, "not_measured"), said)
 
+    many = "".join(thread(i + 2, call("relu", 11, ["1"], "{}")) for i in range(5))
+    compare(many.format(*"22222"), many.format(*"34567"))
+    said = subprocess.run([WHEELTAP, "diff", "--tensors", "a", "b"], capture_output=True, text=True).stdout
+    tap.equal("threads that differ from the same line on are one line", [line.partition(" and ")[2] for line in said.splitlines() if line.startswith("process")],
+              ["3 others differ from relu on, program.py:11: its inputs were equal, its outputs differ"], said)
+
     orders = [(thread(2, add("c0", "1", "c1")) + thread(3, add("c1", "2", "c3")), "c3"), (thread(2, add("c0", "2", "c2")) + thread(3, add("c2", "1", "{}")), "{}")]
     use = "thread 1\n" + call("part", 9, [], "1") + call("part", 9, [], "2") + "{}" + "thread 1\n" + call("use", 30, ["{}"], "{}")
     a = use.format(orders[0][0], "c3", "d3")
