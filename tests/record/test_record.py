@@ -567,9 +567,11 @@ class Followed(Recording):
         self.assertNotIn(b"not followed", done.stderr)
 
     def test_others_beside_the_program_are_told(self) -> None:
-        script = f"sleep 2 & exec {programs.FAMILY} exec 3"
-        self.record(SH, "-c", script, options=("--wait",))
-        self.assertIn("sleep 2", self.not_followed())
+        """One that is there for as long as the program: it ends when nobody has the pipe open for writing any more."""
+        pipe = self.run_folder.with_name("pipe")
+        os.mkfifo(pipe)
+        self.record(SH, "-c", f"cat {pipe} & exec 3>{pipe}; exec {programs.FAMILY} exec 3", options=("--wait",))
+        self.assertIn(f"cat {pipe}", self.not_followed())
         shutil.rmtree(self.run_folder)
         self.record(SH, "-c", f"sleep 2; {programs.FAMILY} exec 3; exit 0")
         self.assertEqual(self.not_followed(), ["sleep 2"])
