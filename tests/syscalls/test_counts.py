@@ -54,6 +54,7 @@ def prepare(folder: Path) -> None:
 PIPE = "how much is in a pipe when it is read"
 LOCK = "whether a lock is free, a child has ended, or somebody waits already"
 HEAP = "which thread's heap memory comes from"
+GONE = "whether a thread that Python has joined is gone before the process is"
 VARIES: dict[str, dict[str, str]] = {
     "pipeline": {PIPE: "read", LOCK: "wait4 rt_sigreturn"},
     "gzip": {PIPE: "read", LOCK: "wait4 rt_sigreturn"},
@@ -61,7 +62,7 @@ VARIES: dict[str, dict[str, str]] = {
     "git_clone": {PIPE: "read poll", LOCK: "futex wait4 rt_sigreturn", HEAP: "mmap munmap mprotect brk madvise"},
     "gcc": {LOCK: "wait4", "how often a random number is drawn again": "getrandom"},
     "threads_c": {LOCK: "futex", HEAP: "mmap munmap mprotect madvise brk"},
-    "threads_python": {LOCK: "futex", HEAP: "mmap munmap mprotect madvise brk"},
+    "threads_python": {LOCK: "futex", HEAP: "mmap munmap mprotect brk", GONE: "madvise rt_sigprocmask exit"},
     "multiprocessing": {LOCK: "futex wait4"},
     "import_numpy": {LOCK: "futex", HEAP: "munmap"},
     "forks": {LOCK: "wait4", "whether the end of a child interrupts it, and it begins again": "clone"},
