@@ -310,7 +310,7 @@ const char *wti_grade_words(enum wti_grade grade)
 		"bit-identical when run again on the same machine with the same interpreter",
 		"bit-identical when run again on another machine",
 		"within the tolerances when run again",
-		"the loss lies within the interval of the reruns",
+		"in bits it differs; the metric lies where those of such runs lie",
 	};
 
 	return words[grade];

@@ -4,16 +4,21 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/err.h"
 #include "cli/verb.h"
 
 #define TRIES_MAX 10000u
+/* Between two looks at whether the program runs: short programs are not kept waiting. */
+#define PAUSE_MIN_NS 1000000
+#define PAUSE_MAX_NS 100000000
 
 int wti_again_folder(const char *base, char ret_folder[PATH_MAX], struct wt_err *err)
 {
@@ -85,6 +90,29 @@ static void become(const struct wti_again *again, char **words)
 	_exit(WTI_EXIT_NOT_RUN);
 }
 
+/* The recorder passes the signal on, and ends when the program does. */
+static int wait_for(const struct wti_again *again, pid_t child, int *ret_status)
+{
+	struct timespec pause = {.tv_nsec = PAUSE_MIN_NS};
+	bool is_ending = !again->look;
+	pid_t ended;
+
+	while ((ended = waitpid(child, ret_status, is_ending ? 0 : WNOHANG)) <= 0) {
+		if (ended < 0 && errno != EINTR)
+			return -1;
+		if (is_ending || ended < 0)
+			continue;
+		if (again->look(again->cookie)) {
+			kill(child, SIGTERM);
+			is_ending = true;
+		}
+		nanosleep(&pause, NULL);
+		if (pause.tv_nsec < PAUSE_MAX_NS)
+			pause.tv_nsec *= 2;
+	}
+	return 0;
+}
+
 int wti_again_record(const struct wti_again *again, struct wt_err *err)
 {
 	char **words = words_of(again);
@@ -98,9 +126,8 @@ int wti_again_record(const struct wti_again *again, struct wt_err *err)
 	if (!child)
 		become(again, words);
 	free(words);
-	while (waitpid(child, &status, 0) < 0)
-		if (errno != EINTR)
-			return wti_err(err, WT_E_IO, "cannot wait: %s", strerror(errno));
+	if (wait_for(again, child, &status))
+		return wti_err(err, WT_E_IO, "cannot wait: %s", strerror(errno));
 	status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 	if (status == WTI_EXIT_NOT_RUN)
 		return wti_err(err, WT_E_IO, "the program could not be recorded again");

@@ -4,6 +4,7 @@
 #define WTI_CLI_JUDGE_AGAIN_H
 
 #include <limits.h>
+#include <stdbool.h>
 
 #include "runs/rerun.h"
 
@@ -11,6 +12,10 @@ struct wti_again {
 	const struct wti_rerun_plan *plan;
 	const char *const *more; /* options of `record` after those of the plan; ends with NULL */
 	char folder[PATH_MAX];   /* of the new run */
+	/* Called from time to time while the program runs; true: the program is to end. NULL: not.
+	 */
+	bool (*look)(void *cookie);
+	void *cookie;
 };
 
 /* A folder that is not there yet: BASE.rerun-N beside the run. */

@@ -13,9 +13,11 @@
 #include "cli/report.h"
 #include "cli/verb.h"
 #include "runs/rerun.h"
+#include "runs/rerun_metric.h"
 #include "runs/repro.h"
 #include "show/divergence.h"
 #include "again.h"
+#include "meanwhile.h"
 #include "narrow.h"
 #include "tensors.h"
 #include "values.h"
@@ -32,6 +34,8 @@ struct rerun_options {
 	bool narrow, no_narrow;
 	const char *emit;
 	const char *tolerances;
+	const char *metric;
+	bool stop;
 };
 
 static const struct rerun_options defaults = {.times = 1};
@@ -41,7 +45,9 @@ struct
 try {
 	enum wti_repeat verdict;
 	int64_t steps;
-	int status; /* of the program */
+	int status;       /* of the program */
+	uint64_t seen_ns; /* after how long the difference was seen while it ran; 0: it was not */
+	double metric;
 	uint32_t line;
 	char callee[128], file[512], folder[PATH_MAX];
 };
@@ -57,6 +63,7 @@ struct rerun {
 	struct wti_compared_runs *narrowed; /* or NULL */
 	uint64_t identical, within, different, unmeasured;
 	int64_t steps; /* that all of them have */
+	struct wti_rerun_metric metric;
 	enum wti_grade grade;
 };
 
@@ -80,8 +87,8 @@ static int consent(const struct rerun *rerun, struct wt_err *err)
 
 /* ---- One try --------------------------------------------------------------------------------- */
 
-static void add_try(struct rerun *rerun, const struct wti_compared_runs *runs, const char *folder,
-		    int status)
+static struct try *add_try(struct rerun *rerun, const struct wti_compared_runs *runs,
+			   const char *folder, int status)
 {
 	const struct wti_first_difference *first = wti_divergence_first(&runs->report);
 	struct try *one = &rerun->tries[rerun->try_count++];
@@ -93,6 +100,7 @@ static void add_try(struct rerun *rerun, const struct wti_compared_runs *runs, c
 	snprintf(one->callee, sizeof(one->callee), "%s", first ? first->callee : "");
 	snprintf(one->file, sizeof(one->file), "%s", first ? first->file : "");
 	snprintf(one->folder, sizeof(one->folder), "%s", folder);
+	return one;
 }
 
 static void take_verdict(struct rerun *rerun, const struct wti_compared_runs *runs,
@@ -129,17 +137,54 @@ static void keep(struct rerun *rerun, struct wti_compared_runs *runs, struct wt_
 	rerun->result = *result;
 }
 
+/* Records it, and compares while it runs. With tolerances what differs in bits is no difference
+ * until all values are known, and of a metric the end decides. The status of the program. */
+static int record(struct rerun *rerun, const struct wti_front *front, struct wti_again *again,
+		  struct wti_meanwhile *meanwhile, struct wt_err *err)
+{
+	const struct rerun_options *options = rerun->options;
+	const char *base = options->folder ? options->folder : rerun->plan.run.path;
+	int r = wti_again_folder(base, again->folder, err);
+
+	if (r)
+		return r;
+	*meanwhile = (struct wti_meanwhile){.front = front,
+					    .recorded = rerun->plan.run.path,
+					    .folder = again->folder,
+					    .stop = options->stop};
+	if (!options->tolerances && !options->metric) {
+		again->look = wti_meanwhile_look;
+		again->cookie = meanwhile;
+	}
+	wti_meanwhile_begin(meanwhile);
+	r = wti_again_record(again, err);
+	wti_meanwhile_end(meanwhile);
+	return r;
+}
+
+static void note_status(struct wt_result *result, int status, const struct wti_meanwhile *meanwhile)
+{
+	if (meanwhile->is_seen && meanwhile->stop)
+		wt_result_note(result, "the program was ended when a difference was seen: what it "
+				       "did until then is compared");
+	else if (status)
+		wt_result_note(result,
+			       "the program ended with status %d: what it did until then is "
+			       "compared",
+			       status);
+}
+
 static int try_once(struct rerun *rerun, const struct wti_front *front, struct wt_err *err)
 {
 	const struct wti_within_line everywhere = {.file = NULL};
 	struct wti_again again = {.plan = &rerun->plan};
+	struct wti_meanwhile meanwhile;
 	struct wti_compared_runs *runs = calloc(1, sizeof(*runs));
 	const char *words[2] = {rerun->plan.run.path, again.folder};
-	const char *base = rerun->options->folder ? rerun->options->folder : rerun->plan.run.path;
 	struct wt_result result;
-	int r = runs ? wti_again_folder(base, again.folder, err)
-		     : wti_err(err, WT_E_NOMEM, "out of memory");
-	int status = r ? r : wti_again_record(&again, err);
+	int status = runs ? record(rerun, front, &again, &meanwhile, err)
+			  : wti_err(err, WT_E_NOMEM, "out of memory");
+	int r;
 
 	wt_result_init(&result, "rerun");
 	r = status < 0 ? status
@@ -154,15 +199,31 @@ static int try_once(struct rerun *rerun, const struct wti_front *front, struct w
 		wt_result_release(&result);
 		return r;
 	}
-	if (status)
-		wt_result_note(&result,
-			       "the program ended with status %d: what it did until then is "
-			       "compared",
-			       status);
+	note_status(&result, status, &meanwhile);
 	take_verdict(rerun, runs, again.folder);
-	add_try(rerun, runs, again.folder, status);
+	add_try(rerun, runs, again.folder, status)->seen_ns = meanwhile.seen_ns;
 	keep(rerun, runs, &result);
 	return 0;
+}
+
+/* Reruns that differ in bits: is the run one more of the same? */
+static int judge_metric(struct rerun *rerun, const struct wti_front *front, struct wt_err *err)
+{
+	double *values = calloc(rerun->try_count + 1, sizeof(*values));
+	int r = values ? 0 : wti_err(err, WT_E_NOMEM, "out of memory");
+
+	for (size_t i = 0; i < rerun->try_count && !r; i++) {
+		r = wti_rerun_value(front, rerun->tries[i].folder, rerun->options->metric,
+				    &values[i], err);
+		rerun->tries[i].metric = values[i];
+	}
+	if (!r) {
+		rerun->metric = wti_rerun_metric(rerun->metric.recorded, values, rerun->try_count);
+		if (rerun->grade == WTI_GRADE_R0 && rerun->metric.is_within)
+			rerun->grade = WTI_GRADE_R4;
+	}
+	free(values);
+	return r;
 }
 
 /* ---- All of them ----------------------------------------------------------------------------- */
@@ -177,6 +238,7 @@ static struct wt_table *show_tries(struct rerun *rerun)
 	static const char *const words[] = {"not measured", "bit-identical", "different",
 					    "within tolerances"};
 	struct wt_table *table = wt_result_table(&rerun->result, "tries", "reruns");
+	const char *metric = rerun->options->metric;
 
 	wt_table_column(table, "try", "rerun", WT_CELL_ID);
 	wt_table_column(table, "verdict", "verdict", WT_CELL_TEXT);
@@ -185,6 +247,9 @@ static struct wt_table *show_tries(struct rerun *rerun)
 	wt_table_column(table, "file", "file", WT_CELL_TEXT);
 	wt_table_column(table, "line", "line", WT_CELL_ID);
 	wt_table_column(table, "status", "exit status", WT_CELL_ID);
+	wt_table_column(table, "seen_ns", "seen after", WT_CELL_NS);
+	if (metric)
+		wt_table_column(table, "metric", metric, WT_CELL_NUMBER);
 	wt_table_column(table, "folder", "recorded in", WT_CELL_TEXT);
 	for (size_t i = 0; i < rerun->try_count; i++) {
 		const struct try *one = &rerun->tries[i];
@@ -197,6 +262,12 @@ static struct wt_table *show_tries(struct rerun *rerun)
 		add_text(table, one->file);
 		wt_table_count(table, one->line);
 		wt_table_count(table, (uint64_t)one->status);
+		if (one->seen_ns)
+			wt_table_ns(table, (int64_t)one->seen_ns);
+		else
+			wt_table_empty(table);
+		if (metric)
+			wt_table_number(table, one->metric);
 		add_text(table, one->folder);
 	}
 	return table;
@@ -206,6 +277,13 @@ static void print_end(const struct rerun *rerun, struct wti_buf *out)
 {
 	uint64_t all = rerun->try_count;
 
+	if (rerun->options->metric)
+		wti_textf(out,
+			  "%s was %.6g, %s %.6g to %.6g, where 95 %% of such runs lie by the %llu "
+			  "reruns (mean %.6g)\n",
+			  rerun->options->metric, rerun->metric.recorded,
+			  rerun->metric.is_within ? "within" : "outside of", rerun->metric.low,
+			  rerun->metric.high, (unsigned long long)all, rerun->metric.mean);
 	wti_textf(out, "grade %s: %s", wti_grade_name(rerun->grade), wti_grade_words(rerun->grade));
 	if (all > 1)
 		wti_textf(out, "; %llu of %llu reruns bit-identical",
@@ -230,6 +308,8 @@ static void print_narrowed(const struct rerun *rerun, struct wti_buf *out,
 
 static int code_of(const struct rerun *rerun)
 {
+	if (rerun->options->metric)
+		return rerun->metric.is_within ? WTI_EXIT_CLEAN : WTI_EXIT_FINDINGS;
 	return rerun->different    ? WTI_EXIT_FINDINGS
 	       : rerun->unmeasured ? WTI_EXIT_TRACE
 				   : WTI_EXIT_CLEAN;
@@ -246,6 +326,14 @@ static int print(struct rerun *rerun)
 	wt_result_fact_text(&rerun->result, "grade", "grade", wti_grade_name(rerun->grade));
 	wt_result_fact_count(&rerun->result, "identical", "", WT_CELL_COUNT, rerun->identical);
 	wt_result_fact_count(&rerun->result, "times", "", WT_CELL_COUNT, options->times);
+	if (options->metric) {
+		wt_result_fact_text(&rerun->result, "metric", "", options->metric);
+		wt_result_fact_number(&rerun->result, "recorded", "", WT_CELL_NUMBER,
+				      rerun->metric.recorded);
+		wt_result_fact_number(&rerun->result, "low", "", WT_CELL_NUMBER, rerun->metric.low);
+		wt_result_fact_number(&rerun->result, "high", "", WT_CELL_NUMBER,
+				      rerun->metric.high);
+	}
 	if (options->json)
 		return wti_report_result(&rerun->result, true, code_of(rerun));
 	wti_buf_init(&out, 1u << 26);
@@ -308,7 +396,8 @@ static bool wants_narrow(const struct rerun *rerun)
 
 	if (options->narrow || options->emit)
 		return wti_narrow_helps(rerun->shown);
-	return !options->no_narrow && rerun->different && wti_narrow_needed(rerun->shown);
+	return !options->no_narrow && !options->metric && rerun->different &&
+	       wti_narrow_needed(rerun->shown);
 }
 
 static int run_all(struct rerun *rerun, const char *word, struct wt_err *err)
@@ -318,17 +407,41 @@ static int run_all(struct rerun *rerun, const char *word, struct wt_err *err)
 	int r = wti_rerun_plan(&front, word, environ, wti_environment_allows, &rerun->plan,
 			       &rerun->result, err);
 
+	if (!r && rerun->options->metric) /* a name that is wrong is known before hours of reruns */
+		r = wti_rerun_value(&front, rerun->plan.run.path, rerun->options->metric,
+				    &rerun->metric.recorded, err);
 	r = r ? r : consent(rerun, err);
 	rerun->tries = calloc(rerun->options->times, sizeof(*rerun->tries));
 	if (!r && !rerun->tries)
 		r = wti_err(err, WT_E_NOMEM, "out of memory");
 	for (uint64_t i = 0; i < rerun->options->times && !r; i++)
 		r = try_once(rerun, &front, err);
+	if (!r && rerun->options->metric)
+		r = judge_metric(rerun, &front, err);
 	if (!r && wants_narrow(rerun))
 		r = narrow(rerun, &front, err);
 	if (!r && rerun->options->emit)
 		r = emit(rerun, err);
 	return r;
+}
+
+static int refuse(const struct rerun_options *options, struct wt_err *err)
+{
+	if (!options->times || options->times > TIMES_MAX)
+		return wti_err(err, WT_E_ARG, "give '--times' a number from 1 to %u", TIMES_MAX);
+	if (options->narrow && options->no_narrow)
+		return wti_err(err, WT_E_ARG, "give either '--narrow' or '--no-narrow'");
+	if (options->metric && options->times < WTI_RERUN_METRIC_MIN)
+		return wti_err(
+			err, WT_E_ARG,
+			"'--metric' needs at least %u reruns to compare with: add '--times %u'",
+			WTI_RERUN_METRIC_MIN, WTI_RERUN_METRIC_MIN);
+	if (options->stop && (options->metric || options->tolerances))
+		return wti_err(err, WT_E_ARG,
+			       "'--stop' ends the program at the first bit that differs; '%s' is "
+			       "decided at its end: give one of them",
+			       options->metric ? "--metric" : "--tolerances");
+	return 0;
 }
 
 static int run(const void *opaque, char **arguments, size_t count)
@@ -339,17 +452,10 @@ static int run(const void *opaque, char **arguments, size_t count)
 
 	(void)count;
 	wt_result_init(&rerun.result, "rerun");
-	if (!rerun.options->times || rerun.options->times > TIMES_MAX) {
-		wti_err(&err, WT_E_ARG, "give '--times' a number from 1 to %u", TIMES_MAX);
+	if (refuse(rerun.options, &err) || run_all(&rerun, arguments[0], &err))
 		code = wti_report_error("rerun", rerun.options->json, &err);
-	} else if (rerun.options->narrow && rerun.options->no_narrow) {
-		wti_err(&err, WT_E_ARG, "give either '--narrow' or '--no-narrow'");
-		code = wti_report_error("rerun", rerun.options->json, &err);
-	} else if (run_all(&rerun, arguments[0], &err)) {
-		code = wti_report_error("rerun", rerun.options->json, &err);
-	} else {
+	else
 		code = print(&rerun);
-	}
 	if (rerun.shown)
 		wti_compared_runs_close(rerun.shown);
 	free(rerun.shown);
@@ -386,6 +492,14 @@ static const struct wti_option options[] = {
 	 "values that lie as near as those of correct runs are no difference (`wheeltap digits "
 	 "--tolerances`)",
 	 offsetof(struct rerun_options, tolerances)},
+	{"metric", 0, WTI_OPT_TEXT, "NAME", NULL,
+	 "if the reruns differ: does this number of the run (loss, loss.min, accuracy ...) lie "
+	 "where 95 % of such runs lie, by the reruns? Needs --times 5 or more",
+	 offsetof(struct rerun_options, metric)},
+	{"stop", 0, WTI_OPT_FLAG, NULL, NULL,
+	 "end the program as soon as a difference is seen; default: print it and let the program "
+	 "go on",
+	 offsetof(struct rerun_options, stop)},
 	WTI_OPTION_JSON(struct rerun_options, json),
 	WTI_OPTIONS_END,
 };
@@ -400,12 +514,16 @@ const struct wti_verb wti_verb_rerun = {
 		"recorded. Then compares operation by operation: bit-identical for so many steps, "
 		"or the first operation whose inputs were equal and whose outputs differ, with "
 		"step, rank, stage, call path and line. Differences that follow from it are "
-		"counted (docs/rerun.md).\n\n"
+		"counted (docs/rerun.md). What has been recorded so far is compared while the "
+		"program runs, so that an early difference is printed early.\n\n"
 		"A run folder may come from anybody: nothing in it is executed before its command "
 		"was shown. On a terminal rerun asks; otherwise --yes has to name the command.\n\n"
 		"The grade is the one that this rerun has reached: R1 bit-identical on the same "
-		"machine, R2 on another; R3 within the tolerances of a file; R0 if it differs.\n\n"
-		"Exit status: 0 bit-identical, 1 different, 2 nothing was run, 3 not measured, or "
+		"machine, R2 on another; R3 within the tolerances of a file; R4 a metric within "
+		"the "
+		"interval of several reruns; R0 if it differs.\n\n"
+		"Exit status: 0 bit-identical (with --tolerances or --metric: within), 1 "
+		"different, 2 nothing was run, 3 not measured, or "
 		"something that the command needs is missing.",
 	.examples = "wheeltap rerun latest --yes 'python3 train.py'\tis it reproducible?\n"
 		    "wheeltap rerun --times 10 --yes 'python3 train.py' runs/a\thow often",

@@ -146,3 +146,25 @@ double wti_chi2_quantile(double p, double freedom)
 	}
 	return x;
 }
+
+/* By bisection on the series in the angle. */
+double wti_student_quantile(double confidence, unsigned freedom)
+{
+	double low = 0, high = M_PI_2;
+
+	for (int i = 0; i < 200 && high - low > 1e-15; i++) {
+		double angle = 0.5 * (low + high), c = cos(angle), s = sin(angle);
+		double term = freedom % 2 ? c : 1, sum = freedom == 1 ? 0 : term, area;
+
+		for (unsigned k = freedom % 2 ? 3 : 2; k < freedom; k += 2) {
+			term *= c * c * (k - 1) / k;
+			sum += term;
+		}
+		area = freedom % 2 ? (angle + s * sum) * M_2_PI : s * sum;
+		if (area < confidence)
+			low = angle;
+		else
+			high = angle;
+	}
+	return tan(0.5 * (low + high)) * sqrt(freedom);
+}

@@ -212,28 +212,6 @@ double wti_digits_in_base(double bits, double base)
 	return bits * M_LN2 / log(base);
 }
 
-/* The two-sided quantile of Student's distribution, by bisection on its series in the angle. */
-static double student_quantile(double confidence, unsigned freedom)
-{
-	double low = 0, high = M_PI_2;
-
-	for (int i = 0; i < 200 && high - low > 1e-15; i++) {
-		double angle = 0.5 * (low + high), c = cos(angle), s = sin(angle);
-		double term = freedom % 2 ? c : 1, sum = freedom == 1 ? 0 : term, area;
-
-		for (unsigned k = freedom % 2 ? 3 : 2; k < freedom; k += 2) {
-			term *= c * c * (k - 1) / k;
-			sum += term;
-		}
-		area = freedom % 2 ? (angle + s * sum) * M_2_PI : s * sum;
-		if (area < confidence)
-			low = angle;
-		else
-			high = angle;
-	}
-	return tan(0.5 * (low + high)) * sqrt(freedom);
-}
-
 double wti_digits_cestac(const double *values, size_t n, double confidence)
 {
 	struct wti_moments moments = {0};
@@ -247,7 +225,7 @@ double wti_digits_cestac(const double *values, size_t n, double confidence)
 		return 0;
 	if (moments.m2 == 0)
 		return INFINITY;
-	tau = student_quantile(confidence, (unsigned)n - 1);
+	tau = wti_student_quantile(confidence, (unsigned)n - 1);
 	digits = log10(sqrt((double)n) * fabs(moments.mean) /
 		       (sqrt(moments.m2 / ((double)n - 1)) * tau));
 	return digits > 0 ? digits : 0;
