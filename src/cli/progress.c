@@ -51,6 +51,14 @@ void wti_progress_share(void *cookie, double share)
 	p->drawn = true;
 }
 
+void wti_progress_line(struct wti_progress *progress, const char *line)
+{
+	if (!progress->terminal)
+		return;
+	wti_print_err_over(line);
+	progress->drawn = true;
+}
+
 void wti_progress_end(struct wti_progress *progress)
 {
 	if (progress->drawn)

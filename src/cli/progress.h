@@ -18,6 +18,8 @@ struct wti_progress {
 void wti_progress_begin(struct wti_progress *progress, const char *what);
 /* Fits wt_inspect(): `progress` is a struct wti_progress, `share` goes from 0 to 1. */
 void wti_progress_share(void *progress, double share);
+/* A line in the place of the bar, at once: where nobody knows how much there is to do. */
+void wti_progress_line(struct wti_progress *progress, const char *line);
 /* Takes the bar away. */
 void wti_progress_end(struct wti_progress *progress);
 

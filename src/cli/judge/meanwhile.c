@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/text.h"
 #include "cli/report.h"
@@ -25,14 +24,13 @@ static uint64_t now_ns(void)
 
 void wti_meanwhile_begin(struct wti_meanwhile *meanwhile)
 {
-	meanwhile->begin_ns = now_ns();
-	meanwhile->next_ns = meanwhile->begin_ns + INTERVAL_NS;
+	wti_progress_begin(&meanwhile->progress, "running");
+	meanwhile->next_ns = meanwhile->progress.begin_ns + INTERVAL_NS;
 }
 
 void wti_meanwhile_end(struct wti_meanwhile *meanwhile)
 {
-	if (meanwhile->is_drawn)
-		wti_print_err_over("");
+	wti_progress_end(&meanwhile->progress);
 	free(meanwhile->last);
 	meanwhile->last = NULL;
 }
@@ -77,7 +75,7 @@ static void take(struct wti_meanwhile *meanwhile, const struct wti_divergence_re
 
 	if (is_again(first, meanwhile->last)) {
 		meanwhile->is_seen = true;
-		meanwhile->seen_ns = now_ns() - meanwhile->begin_ns;
+		meanwhile->seen_ns = now_ns() - meanwhile->progress.begin_ns;
 		wti_meanwhile_end(meanwhile);
 		say(meanwhile, first);
 		return;
@@ -86,12 +84,11 @@ static void take(struct wti_meanwhile *meanwhile, const struct wti_divergence_re
 	meanwhile->last = first ? malloc(sizeof(*first)) : NULL;
 	if (meanwhile->last)
 		*meanwhile->last = *first;
-	if (!first && report->steps > 0 && isatty(STDERR_FILENO)) {
+	if (!first && report->steps > 0) {
 		char line[80];
 
 		snprintf(line, sizeof(line), "no difference up to step %" PRId64, report->steps);
-		wti_print_err_over(line);
-		meanwhile->is_drawn = true;
+		wti_progress_line(&meanwhile->progress, line);
 	}
 }
 

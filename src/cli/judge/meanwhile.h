@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cli/progress.h"
 #include "runs/divergence_runs.h"
 
 struct wti_meanwhile {
@@ -18,8 +19,8 @@ struct wti_meanwhile {
 	bool stop;                     /* at the first difference */
 	bool is_seen;                  /* there is one */
 	/* Its own. */
-	bool is_drawn;
-	uint64_t begin_ns, next_ns, seen_ns;
+	struct wti_progress progress;
+	uint64_t next_ns, seen_ns;
 	struct wti_first_difference *last; /* of the look before; NULL: none */
 };
 
