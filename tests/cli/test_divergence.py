@@ -170,6 +170,12 @@ def pools() -> None:
     tap.equal("threads that differ from the same line on are one line", [line.partition(" and ")[2] for line in said.splitlines() if line.startswith("process")],
               ["3 others differ from relu on, program.py:11: its inputs were equal, its outputs differ"], said)
 
+    forward = "begin forward 5 forward Net\nin x 8 a\nout 8 {0}\nend\n"
+    late = thread(1, call("dropout", 6, ["a"], "{0}")) + thread(2, forward) + thread(3, forward) + thread(1, call("use", 30, ["{0}"], "{0}"))
+    code, said = compare(late.format("1"), late.format("2"))
+    tap.equal("a module in another thread may have other parameters by then", sorted({(row["operation"], row["how"].partition(",")[0]) for row in table(said, "first")}),
+              [("dropout", "its inputs were equal"), ("forward", "its arguments were equal")], said)
+
     orders = [(thread(2, add("c0", "1", "c1")) + thread(3, add("c1", "2", "c3")), "c3"), (thread(2, add("c0", "2", "c2")) + thread(3, add("c2", "1", "{}")), "{}")]
     use = "thread 1\n" + call("part", 9, [], "1") + call("part", 9, [], "2") + "{}" + "thread 1\n" + call("use", 30, ["{}"], "{}")
     a = use.format(orders[0][0], "c3", "d3")

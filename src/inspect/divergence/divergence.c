@@ -319,6 +319,22 @@ static int64_t last_step(const struct wti_divergence_report *report, const struc
 	return report->thinned ? j->shown_step : j->last_step;
 }
 
+/* Threads of one process share parameters: what differs in one may be why another differs later. */
+static void find_later(struct wti_divergence_report *report)
+{
+	const struct wti_first_difference *earliest = wti_divergence_first(report);
+
+	for (size_t i = 0; i < report->count && earliest; i++) {
+		struct wti_track_verdict *track = &report->tracks[i];
+		struct wti_first_difference *first = &track->judgement.first;
+
+		if (track->is_helper && track->rank == report->tracks[report->first].rank &&
+		    first->how == WTI_BEGINS_OUTPUT && first->has_hidden_inputs &&
+		    is_earlier(earliest, first))
+			first->how = WTI_BEGINS_LATER;
+	}
+}
+
 static void sum_up(struct wti_divergence_report *report)
 {
 	bool is_whole = !report->lost;
@@ -443,6 +459,7 @@ int wti_diverge(const struct wt_trace *a, const struct wt_trace *b,
 		return r;
 	}
 	sum_up(&report);
+	find_later(&report);
 	*ret_report = report;
 	return 0;
 }

@@ -348,6 +348,7 @@ static void begin(struct wti_judge_track *track, const struct wti_computed *a,
 	first->how = in->different ? WTI_BEGINS_INPUT : WTI_BEGINS_OUTPUT;
 	first->in = *in;
 	first->out = *out;
+	first->has_hidden_inputs = has_hidden_inputs(a, in);
 	add_values(track, first, a, b);
 }
 

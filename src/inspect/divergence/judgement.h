@@ -22,6 +22,7 @@
 enum wti_beginning {
 	WTI_BEGINS_NOT,
 	WTI_BEGINS_OUTPUT, /* its inputs were equal, its outputs differ */
+	WTI_BEGINS_LATER,  /* the same, of a thread, when another already differs: parameters may */
 	WTI_BEGINS_INPUT,  /* it was given other values, and nothing recorded made them */
 	WTI_BEGINS_MIXED,  /* it was given values that both runs have, in another order */
 	WTI_BEGINS_STATE,  /* a value differs that the call is known to have made */
@@ -60,6 +61,7 @@ struct wti_first_difference {
 	enum wt_action action;
 	enum wti_computed_kind kind;
 	struct wti_equality in, out;
+	bool has_hidden_inputs; /* that are not among its arguments */
 	struct wti_value_pair values[WTI_FIRST_VALUES];
 	uint32_t value_count;
 	struct wti_other_argument others[WTI_FIRST_OTHERS];

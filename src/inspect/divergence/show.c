@@ -11,6 +11,9 @@ const char *wti_beginning_words(enum wti_beginning how)
 	switch (how) {
 	case WTI_BEGINS_OUTPUT:
 		return "its inputs were equal, its outputs differ";
+	case WTI_BEGINS_LATER:
+		return "its arguments were equal, its outputs differ; what else it computes with "
+		       "may differ since the first difference";
 	case WTI_BEGINS_INPUT:
 		return "it was given other values, which no recorded operation made";
 	case WTI_BEGINS_MIXED:
