@@ -50,16 +50,20 @@ uninstall: $(BUILD)/build.ninja ## remove from PREFIX what `make install` instal
 
 # The name of the wheel says which glibc it needs. GLIBC=2.28 links with zig, from PyPI or $$ZIG, for older systems.
 GLIBC ?=
+# ARCH=aarch64 builds with Debian's cross compiler and Debian's libraries for arm64, unpacked beside the build folder.
+ARCH ?=
 TORCH ?=
-WHEEL = $(BUILD)-wheel$(if $(GLIBC),-$(GLIBC))
-wheel: $(SETUP) ## the program for pip, with agents for CPython 3.9 to 3.14, into dist/; GLIBC=2.28: for older systems; TORCH=PYTHON: with its shim
-	@packaging/wheel.py $(if $(GLIBC),--glibc $(GLIBC)) $(foreach python,$(TORCH),--shim $(python)) $(WHEEL)
+WHEEL = $(BUILD)-wheel$(if $(ARCH),-$(ARCH))$(if $(GLIBC),-$(GLIBC))
+wheel: $(SETUP) ## the program for pip, with agents for CPython 3.9 to 3.14, into dist/; GLIBC=2.28: for older systems; ARCH=aarch64; TORCH=PYTHON: with its shim
+	@packaging/wheel.py $(if $(ARCH),--arch $(ARCH)) $(if $(GLIBC),--glibc $(GLIBC)) $(foreach python,$(TORCH),--shim $(python)) $(WHEEL)
 
 trywheel: $(SETUP) ## install the wheels of dist/ in fresh environments of every interpreter, use them and remove them
-	@for wheel in dist/*.whl; do tests/packaging/test_wheel.py $$wheel $$(packaging/interpreters.py) || exit 1; done
+	@for wheel in $(filter-out %_aarch64.whl,$(wildcard dist/*.whl)); do tests/packaging/test_wheel.py $$wheel $$(packaging/interpreters.py) || exit 1; done
+	@for wheel in $(filter %_aarch64.whl,$(wildcard dist/*.whl)); do \
+		tests/packaging/test_foreign_wheel.py $$wheel $(lastword $(wildcard $(BUILD)-wheel-aarch64*-root)) || test $$? = 77 || exit 1; done
 
-tarball: $(SETUP) ## a tree that runs from any folder, into dist/; GLIBC=2.28: for older systems
-	@packaging/tarball.py $(if $(GLIBC),--glibc $(GLIBC)) $(WHEEL)
+tarball: $(SETUP) ## a tree that runs from any folder, into dist/; GLIBC=2.28: for older systems; ARCH=aarch64
+	@packaging/tarball.py $(if $(ARCH),--arch $(ARCH)) $(if $(GLIBC),--glibc $(GLIBC)) $(WHEEL)
 
 deb: $(SETUP) ## the Debian packages, into dist/, and lintian's judgement
 	@tools/setup debhelper dh-python dpkg-dev lintian

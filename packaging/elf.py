@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the binaries of a tree need of the system that they are used on, as binutils read it."""
+"""What the binaries of a tree, of any architecture, need of the system that they are used on, as readelf prints it."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def binaries(tree: Path) -> "list[Path]":
 
 
 def needed(path: Path) -> "list[str]":
-    said = subprocess.run(["objdump", "-p", path], check=True, stdout=subprocess.PIPE, text=True).stdout
-    return re.findall(r"^\s*NEEDED\s+(\S+)", said, re.MULTILINE)
+    said = subprocess.run(["readelf", "--dynamic", "--wide", path], check=True, stdout=subprocess.PIPE, text=True).stdout
+    return re.findall(r"\(NEEDED\).*\[(.+)\]$", said, re.MULTILINE)
 
 
 def foreign(path: Path) -> "list[str]":
@@ -32,6 +32,6 @@ def foreign(path: Path) -> "list[str]":
 
 def glibc(path: Path) -> "tuple[int, int]":
     """The oldest that has all symbols; (2, 0) where none has a version."""
-    said = subprocess.run(["objdump", "-T", path], check=True, stdout=subprocess.PIPE, text=True).stdout
-    found = [(int(major), int(minor)) for major, minor in re.findall(r"\*UND\*.*\(?GLIBC_(\d+)\.(\d+)", said)]
+    said = subprocess.run(["readelf", "--dyn-syms", "--wide", path], check=True, stdout=subprocess.PIPE, text=True).stdout
+    found = [(int(major), int(minor)) for major, minor in re.findall(r" UND \S+@GLIBC_(\d+)\.(\d+)", said)]
     return max(found, default=(2, 0))

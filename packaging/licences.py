@@ -11,7 +11,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from portable import ROOT
+from portable import ROOT, Target
 
 REBUILDING = """\
 The binaries of wheeltap {version} contain these libraries, as archives of the named Debian packages. Their licences are beside this file.
@@ -29,32 +29,35 @@ packaging/portable.py is the script that built what you have. The same works for
 """
 
 
-def version_of(name: str) -> str:
+def ask(target: Target, *words: str) -> str:
+    """dpkg-query, about the packages that the build links with."""
+    return subprocess.run(["dpkg-query", f"--admindir={target.root / 'var/lib/dpkg'}", *words], check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def version_of(target: Target, name: str) -> str:
     """With the source package, where it has another name."""
-    return subprocess.run(["dpkg-query", "-W", "-f", "${Package} ${Version} (source ${source:Package} ${source:Version})\\n", name], check=True,
-                          stdout=subprocess.PIPE, text=True).stdout.splitlines()[0]
+    return ask(target, "-W", "-f", "${Package} ${Version} (source ${source:Package} ${source:Version})\\n", name).splitlines()[0]
 
 
-def archives(build: Path) -> "list[str]":
-    said = subprocess.run(["ninja", "-C", build, "-t", "commands", "product"], check=True, stdout=subprocess.PIPE, text=True).stdout
-    return sorted({str(Path(path).resolve()) for path in re.findall(r"(?<=\s)(/usr/lib/\S+\.a)(?=\s)", said)})
+def archives(target: Target) -> "list[str]":
+    """As they are called below the root."""
+    said = subprocess.run(["ninja", "-C", target.build, "-t", "commands", "product"], check=True, stdout=subprocess.PIPE, text=True).stdout
+    found = re.findall(rf"(?<=\s)({re.escape(str(target.root / 'usr/lib'))}/\S+\.a)(?=\s)", said)
+    return sorted({f"/{Path(path).resolve().relative_to(target.root)}" for path in found})
 
 
-def packages(build: Path) -> "list[str]":
+def packages(target: Target) -> "list[str]":
     """Their names, without the architecture."""
-    names = set()
-    for path in archives(build):
-        said = subprocess.run(["dpkg-query", "-S", f"*{path.removeprefix('/usr')}"], check=True, stdout=subprocess.PIPE, text=True).stdout
-        names.add(said.split(":")[0])
-    return sorted(names)
+    return sorted({ask(target, "-S", f"*{path.removeprefix('/usr')}").split(":")[0] for path in archives(target)})
 
 
-def collect(build: Path, version: str, target: Path) -> "list[str]":
+def collect(target: Target, version: str, folder: Path) -> "list[str]":
     """Copies our own licence and theirs, and how to link with others; the names of the packages."""
-    target.mkdir(parents=True)
-    shutil.copyfile(ROOT / "LICENSE", target / "LICENSE")
-    found = packages(build)
+    folder.mkdir(parents=True)
+    shutil.copyfile(ROOT / "LICENSE", folder / "LICENSE")
+    found = packages(target)
     for name in found:
-        shutil.copyfile(f"/usr/share/doc/{name}/copyright", target / f"{name}.copyright")
-    (target / "REBUILDING").write_text(REBUILDING.format(version=version, packages="\n".join(map(version_of, found))))
+        shutil.copyfile(target.root / "usr/share/doc" / name / "copyright", folder / f"{name}.copyright")
+    listed = "\n".join(version_of(target, name) for name in found)
+    (folder / "REBUILDING").write_text(REBUILDING.format(version=version, packages=listed))
     return found

@@ -3,16 +3,20 @@
 
 Libraries are linked in; what is left is glibc. The plain build needs the glibc of this machine's linker. For an older one, zig
 (from PyPI, or $ZIG) links against stubs of that version: the compiler stays Debian's, so that both builds have the same code.
+For another architecture it is Debian's cross compiler, with Debian's libraries for it (packaging/sysroot).
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import platform
+import shlex
 import shutil
 import subprocess
 import sys
 import venv
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -26,8 +30,42 @@ for word; do
 	-c | -E | -S | -x | --version | -v | -V | -print-* | --print-* | -dump* | -Wl,--version) exec {compiler} "$@" ;;
 	esac
 done
-exec {zig} cc -target {machine}-linux-gnu.{glibc} "$@" "$(cc -print-libgcc-file-name)" -Wl,--as-needed -Wl,--allow-shlib-undefined "$(cc -print-file-name=libgcc_s.so.1)"
+exec {zig} cc -target {machine}-linux-gnu.{glibc} "$@" "$({plain} -print-libgcc-file-name)" -Wl,--as-needed -Wl,--allow-shlib-undefined "$({plain} -print-file-name=libgcc_s.so.1)"
 """
+CONSTANTS = """[constants]
+root = '{root}'
+"""
+COMPILER = """[binaries]
+c = {words}
+"""
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is built for; `machine` as uname prints it, `glibc` empty for that of the linker."""
+
+    machine: str
+    glibc: str
+    build: Path
+
+    @property
+    def is_foreign(self) -> bool:
+        return self.machine != platform.machine()
+
+    @property
+    def root(self) -> Path:
+        """Where the libraries are: this system, or what packaging/sysroot makes."""
+        return self.build.parent / f"{self.build.name}-root" if self.is_foreign else Path("/")
+
+    def tool(self, name: str) -> str:
+        """A program of binutils, or the compiler."""
+        if not self.is_foreign:
+            return name
+        return f"{self.machine}-linux-gnu-{'gcc' if name == 'cc' else name}"
+
+    def plain(self) -> "list[str]":
+        """The compiler without its cache."""
+        return [self.tool("cc"), *([f"--sysroot={self.root}"] if self.is_foreign else [])]
 
 
 def run(*command: "str | Path", **more: object) -> None:
@@ -49,23 +87,45 @@ def find_zig(build: Path) -> Path:
     return found[0].resolve()
 
 
-def compiler(build: Path, glibc: str) -> "list[str]":
+def compiler(target: Target) -> "list[str]":
     """The words that compile and link; a script of our own where zig links."""
-    plain = ["ccache", "cc"] if shutil.which("ccache") else ["cc"]
-    if not glibc:
-        return plain
-    wrapper = build.parent / f"{build.name}-cc"
-    wrapper.write_text(WRAPPER.format(compiler=" ".join(plain), zig=find_zig(build), machine=platform.machine(), glibc=glibc))
+    cached = [*(["ccache"] if shutil.which("ccache") else []), *target.plain()]
+    if not target.glibc:
+        return cached
+    wrapper = target.build.parent / f"{target.build.name}-cc"
+    wrapper.write_text(WRAPPER.format(compiler=shlex.join(cached), plain=shlex.join(target.plain()), zig=find_zig(target.build),
+                                      machine=target.machine, glibc=target.glibc))
     wrapper.chmod(0o755)
     return [str(wrapper)]
 
 
-def set_up(build: Path, glibc: str) -> "list[str]":
+def prepare_root(target: Target) -> None:
+    """Debian's libraries for another architecture, fetched once; ends where they cannot be."""
+    if target.machine != "aarch64":
+        sys.exit(f"packaging: wheeltap is not built for '{target.machine}' on {platform.machine()}; use ARCH=aarch64, or leave ARCH out")
+    if subprocess.run([ROOT / "packaging" / "sysroot", target.root], stdin=subprocess.DEVNULL).returncode:
+        sys.exit("packaging: without them there is no build for aarch64")
+
+
+def cross_files(target: Target, words: "list[str]") -> "list[str]":
+    """What Meson has to know of another architecture."""
+    constants, binaries = (target.build.parent / f"{target.build.name}-{name}.ini" for name in ("root", "compiler"))
+    constants.write_text(CONSTANTS.format(root=target.root))
+    binaries.write_text(COMPILER.format(words=words))
+    paths = (constants, ROOT / "packaging" / "aarch64.ini", binaries)
+    return [*(f"--cross-file={path}" for path in paths), "-Dbpf=disabled"]
+
+
+def set_up(target: Target) -> "list[str]":
     """Configures the build folder; the words of the compiler."""
-    words = compiler(build, glibc)
-    if not (build / "build.ninja").exists():
-        run("meson", "setup", build, ROOT, f"--prefix={PREFIX}", "-Dportable=true", "-Dpkgconfig.relocatable=true",
-            env={**os.environ, "CC": " ".join(words)}, stdout=subprocess.DEVNULL)
+    if target.is_foreign:
+        prepare_root(target)
+    words = compiler(target)
+    if not (target.build / "build.ninja").exists():
+        options = [f"--prefix={PREFIX}", "-Dportable=true", "-Dpkgconfig.relocatable=true"]
+        options += cross_files(target, words) if target.is_foreign else []
+        env = os.environ if target.is_foreign else {**os.environ, "CC": " ".join(words)}
+        run("meson", "setup", target.build, ROOT, *options, env=env, stdout=subprocess.DEVNULL)
     return words
 
 
@@ -76,22 +136,34 @@ def is_elf(path: Path) -> bool:
         return file.read(4) == b"\x7fELF"
 
 
-def strip(tree: Path) -> None:
+def strip(target: Target, tree: Path) -> None:
     """Without debug information, which is most of the size; archives keep the symbols that linking needs."""
     for path in sorted(tree.rglob("*")):
         if is_elf(path):
-            run("strip", "--strip-unneeded", path)
+            run(target.tool("strip"), "--strip-unneeded", path)
         elif path.suffix == ".a":
-            run("strip", "--strip-debug", path)
+            run(target.tool("strip"), "--strip-debug", path)
 
 
-def stage(build: Path, glibc: str, tree: Path) -> "list[str]":
+def stage(target: Target, tree: Path) -> "list[str]":
     """Builds and installs into `tree`, which then is what is below the prefix. The words of the compiler."""
-    words = set_up(build, glibc)
-    run("ninja", "-C", build, "--quiet", "product")
+    words = set_up(target)
+    run("ninja", "-C", target.build, "--quiet", "product")
     shutil.rmtree(tree, ignore_errors=True)
-    run("meson", "install", "-C", build, "--no-rebuild", "--quiet", "--destdir", tree.resolve())
+    run("meson", "install", "-C", target.build, "--no-rebuild", "--quiet", "--destdir", tree.resolve())
     for entry in (tree / PREFIX.lstrip("/")).iterdir():
         entry.rename(tree / entry.name)
     (tree / PREFIX.lstrip("/")).rmdir()
     return words
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """What wheel and tarball have in common."""
+    parser.add_argument("--arch", default=platform.machine(), help="aarch64: with Debian's cross compiler; default: that of this machine")
+    parser.add_argument("--glibc", default="", help="link against this version of glibc, with zig; default: that of this machine")
+    parser.add_argument("--output", default="dist")
+    parser.add_argument("build")
+
+
+def target_of(options: argparse.Namespace) -> Target:
+    return Target(options.arch, options.glibc, Path(options.build).resolve())

@@ -2,13 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes the tarball: the tree of `make install`, with its libraries linked in, to be unpacked anywhere.
 
-usage: packaging/tarball.py [--glibc 2.28] [--output dist] BUILD
+usage: packaging/tarball.py [--arch aarch64] [--glibc 2.28] [--output dist] BUILD
 """
 
 from __future__ import annotations
 
 import argparse
-import platform
 import shutil
 import sys
 import tarfile
@@ -18,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import interpreters  # noqa: E402
 import licences  # noqa: E402
-from portable import stage, strip  # noqa: E402
+from portable import add_options, stage, strip, target_of  # noqa: E402
 from wheel import add_documents, glibc_of, library_folder, version  # noqa: E402
 
 
@@ -32,20 +31,18 @@ def plain(entry: tarfile.TarInfo) -> tarfile.TarInfo:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="make the tarball")
-    parser.add_argument("--glibc", default="")
-    parser.add_argument("--output", default="dist")
-    parser.add_argument("build")
+    add_options(parser)
     options = parser.parse_args()
-    build = Path(options.build).resolve()
-    tree = build / "tarball"
-    words = stage(build, options.glibc, tree)
+    target = target_of(options)
+    tree = target.build / "tarball"
+    words = stage(target, tree)
     package = library_folder(tree) / "wheeltap" / "python" / "wheeltap"
-    interpreters.build_agents(package, words)
-    strip(tree)
+    interpreters.build_agents(target, package, words)
+    strip(target, tree)
     add_documents(tree)
-    licences.collect(build, version(), tree / "share" / "doc" / "wheeltap" / "licences")
+    licences.collect(target, version(), tree / "share" / "doc" / "wheeltap" / "licences")
     major, minor = glibc_of(tree)
-    name = f"wheeltap-{version()}-linux-{platform.machine()}-glibc{major}.{minor}"
+    name = f"wheeltap-{version()}-linux-{target.machine}-glibc{major}.{minor}"
     path = Path(options.output) / f"{name}.tar.gz"
     path.parent.mkdir(parents=True, exist_ok=True)
     with tarfile.open(path, "w:gz") as archive:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes the wheel: the program, its agents for all supported interpreters, the Python package, packs, documents, licences.
 
-usage: packaging/wheel.py [--glibc 2.28] [--output dist] [--shim PYTHON]... BUILD
+usage: packaging/wheel.py [--arch aarch64] [--glibc 2.28] [--output dist] [--shim PYTHON]... BUILD
 
 The program lies within the package (wheeltap/bin), with its libraries and data beside it, so that nothing in it depends on where pip
 puts it. The name of the wheel says which glibc it needs, which is measured, not believed. --shim builds the library that
@@ -15,7 +15,6 @@ import argparse
 import base64
 import hashlib
 import os
-import platform
 import re
 import shutil
 import subprocess
@@ -28,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import elf  # noqa: E402
 import interpreters  # noqa: E402
 import licences  # noqa: E402
-from portable import ROOT, run, stage, strip  # noqa: E402
+from portable import ROOT, Target, add_options, run, stage, strip, target_of  # noqa: E402
 
 SUMMARY = "A recorder and inspector for machine-learning training runs"
 CLASSIFIERS = ("Environment :: Console", "Intended Audience :: Developers", "Intended Audience :: Science/Research",
@@ -97,8 +96,8 @@ def glibc_of(package: Path) -> "tuple[int, int]":
     return max(elf.glibc(path) for path, _ in needs)
 
 
-def tag_of(glibc: "tuple[int, int]") -> str:
-    return f"py3-none-manylinux_{glibc[0]}_{glibc[1]}_{platform.machine()}"
+def tag_of(target: Target, glibc: "tuple[int, int]") -> str:
+    return f"py3-none-manylinux_{glibc[0]}_{glibc[1]}_{target.machine}"
 
 
 def metadata(linked: "list[str]") -> str:
@@ -151,27 +150,28 @@ def add(archive: zipfile.ZipFile, name: str, data: bytes, mode: int) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="make the wheel")
-    parser.add_argument("--glibc", default="", help="link against this version of glibc, with zig; default: that of this machine")
-    parser.add_argument("--output", default="dist")
+    add_options(parser)
     parser.add_argument("--shim", action="append", default=[], metavar="PYTHON")
-    parser.add_argument("build")
     options = parser.parse_args()
-    build = Path(options.build).resolve()
+    target = target_of(options)
+    if options.shim and target.is_foreign:
+        sys.exit("packaging: a shim is built on the machine that has its torch: leave TORCH out, or leave ARCH out")
+    build = target.build
     root = build / "wheel"
     shutil.rmtree(root, ignore_errors=True)
-    words = stage(build, options.glibc, build / "tree")
+    words = stage(target, build / "tree")
     root.mkdir()
     package = root / "wheeltap"
     libraries = package / library_folder(build / "tree").relative_to(build / "tree")
     arrange(build / "tree", package)
     replace_links(libraries)
-    interpreters.build_agents(package, words)
+    interpreters.build_agents(target, package, words)
     add_shims(package, options.shim)
-    strip(package)
+    strip(target, package)
     interpreters.compile_package(package)
     share(root, package)
-    linked = licences.collect(build, version(), root / f"wheeltap-{version()}.dist-info" / "licenses")
-    tag = tag_of(glibc_of(package))
+    linked = licences.collect(target, version(), root / f"wheeltap-{version()}.dist-info" / "licenses")
+    tag = tag_of(target, glibc_of(package))
     path = Path(options.output) / f"wheeltap-{version()}-{tag}.whl"
     pack(root, describe(root, tag, linked), path)
     print(f"{path}: {path.stat().st_size / 1e6:.1f} MB; linked in: {' '.join(linked)}")
