@@ -37,6 +37,11 @@ static void judge(const char *path, const struct wti_python_version *found, stru
 			       "%.160s: %s %d.%d.%d is not supported", path,
 			       is_cpython ? "CPython" : found->name, found->major, found->minor,
 			       found->micro);
+	else if (found->is_free_threaded)
+		wti_probed_say(ret, WTI_PROBE_LIMITED, "use the standard build of the same version",
+			       "%.160s: free-threaded CPython %d.%d.%d is not supported: the agent "
+			       "relies on the global interpreter lock",
+			       path, found->major, found->minor, found->micro);
 	else
 		wti_probed_say(ret, WTI_PROBE_OK, NULL, "%.160s: CPython %d.%d.%d", path,
 			       found->major, found->minor, found->micro);

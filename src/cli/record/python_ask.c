@@ -113,19 +113,21 @@ int wti_python_ask_version(const char *interpreter, struct wti_python_version *r
 	static const char question[] =
 		"import sys\n"
 		"name = getattr(getattr(sys, 'implementation', None), 'name', 'cpython')\n"
-		"sys.stdout.write('wheeltap %d %d %d %s %s\\n' % (tuple(sys.version_info[:3]) + "
-		"(name, sys.executable)))\n";
+		"free = 't' in getattr(sys, 'abiflags', '')\n"
+		"sys.stdout.write('wheeltap %d %d %d %d %s %s\\n' % (tuple(sys.version_info[:3]) "
+		"+ (free, name, sys.executable)))\n";
 	static const char *const words[] = {"-E", "-S", "-c", question, NULL};
 	char line[WTI_ANSWER_BYTES];
-	int r = wti_python_ask(interpreter, words, line), at = 0;
+	int r = wti_python_ask(interpreter, words, line), at = 0, is_free = 0;
 
 	if (r)
 		return r;
 	if (!line[0])
 		return ENODATA;
-	if (sscanf(line, "wheeltap %d %d %d %31s %n", &ret_version->major, &ret_version->minor,
-		   &ret_version->micro, ret_version->name, &at) != 4)
+	if (sscanf(line, "wheeltap %d %d %d %d %31s %n", &ret_version->major, &ret_version->minor,
+		   &ret_version->micro, &is_free, ret_version->name, &at) != 5)
 		return ENOEXEC;
+	ret_version->is_free_threaded = is_free;
 	line[strcspn(line, "\n")] = 0;
 	snprintf(ret_version->executable, sizeof(ret_version->executable), "%s", line + at);
 	return 0;

@@ -19,6 +19,7 @@ int wti_python_ask(const char *interpreter, const char *const *words,
 
 struct wti_python_version {
 	int major, minor, micro;
+	bool is_free_threaded;             /* built without the global interpreter lock */
 	char name[32];                     /* of the implementation: cpython, pypy */
 	char executable[WTI_ANSWER_BYTES]; /* which one answered, behind a script that starts it */
 };

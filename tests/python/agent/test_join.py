@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -122,6 +123,33 @@ def free_threaded(h: Harness) -> None:
                        f"runpy.run_path('{ready}', run_name='__main__')"])
     h.check("free-threaded: refused before the program starts", asked.output.startswith("refused free-threaded CPython") and
             "use the standard build" in asked.output, asked.output, asked.errors)
+    program = home / "programs" / "python3.13t"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\nexec {h.python} -E -S -c 'import sys; sys.abiflags = \"t\"; exec(sys.argv[1])' \"$4\"\n")
+    program.chmod(0o755)
+    env_says_free_threaded(h, program.parent)
+
+
+def env_says_free_threaded(h: Harness, folder: Path) -> None:
+    path, h.env["PATH"] = h.env.get("PATH", os.defpath), str(folder)
+    said = h.execute([h.wheeltap, "env"])
+    h.env["PATH"] = path
+    h.check(f"free-threaded: env says that {folder} has one", "free-threaded CPython" in said.output and "global interpreter lock" in said.output,
+            said.output, said.errors)
+
+
+def free_threaded_itself(h: Harness) -> None:
+    """One that was built so, where there is one: everything that looks at it refuses, and it runs the program."""
+    found = [path for path in map(shutil.which, ("python3.13t", "python3.14t")) if path]
+    if not found:
+        print("not tested: no python3.13t or python3.14t in the PATH")
+    for python in found:
+        env_says_free_threaded(h, Path(python).parent)
+        added = h.execute([h.wheeltap, "python", "add", python])
+        h.check(f"{python}: not added", added.status != 0 and "free-threaded" in added.errors, added.output, added.errors)
+        plan = h.execute([h.wheeltap, "record", "--dry-run", "--", python, "x.py"])
+        h.check(f"{python}: the plan says so", plan.status == 3 and "free-threaded" in plan.errors, plan.errors)
+        last_words(h, [python, h.script(PROGRAM)], "no_agent", "free-threaded", "global interpreter lock")
 
 
 def dry_run(h: Harness) -> None:
@@ -186,4 +214,4 @@ def rules_and_report(h: Harness) -> None:
     h.check("a report that cannot be written", bad.status == 0 and "no report was written" in bad.errors, bad.errors)
 
 
-main(no_python_joined, no_agent_for_it, free_threaded, dry_run, dry_run_torch, rules_and_report)
+main(no_python_joined, no_agent_for_it, free_threaded, free_threaded_itself, dry_run, dry_run_torch, rules_and_report)
