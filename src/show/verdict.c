@@ -166,6 +166,13 @@ static size_t gather_reasons(const struct wt_table *table, struct reason reasons
 	return count;
 }
 
+/* A run without a training step, held against the rules: no rule's own reason says more than that.
+ */
+static bool is_untrained(const struct wt_result *result)
+{
+	return wt_result_fact(result, "rules_held") && !wt_result_fact(result, "steps");
+}
+
 /* Where nothing applied, that is all there is to say. */
 static void add_reasons(struct wti_buf *out, const struct counted *counted)
 {
@@ -190,15 +197,17 @@ static void add_line(struct wti_buf *out, const struct counted *all, size_t coun
 	const char *status = result->status ? result->status : "";
 	size_t finding_count = result->finding_count;
 	uint64_t applied = 0, unmeasured = 0;
+	bool is_bare = is_brief || is_untrained(result);
 
 	for (size_t i = 0; i < count; i++) {
 		applied += all[i].violated + all[i].held;
 		unmeasured += all[i].unmeasured;
 	}
-	for (size_t i = 0; i < count && !applied && !is_brief; i++)
+	for (size_t i = 0; i < count && !applied && !is_bare; i++)
 		add_reasons(out, &all[i]);
 	if (!applied)
-		wti_buf_text(out, "Nothing could be judged: ");
+		wti_textf(out, "Nothing could be judged: %s",
+			  is_untrained(result) ? "no training step was recorded; " : "");
 	else if (!finding_count)
 		wti_buf_text(out, !strcmp(status, "damaged")
 					  ? "No problems found in what could be read. "

@@ -72,6 +72,15 @@ def test_how_a_run_ended(b: Bench) -> None:
     assert "ended_by" not in b.run("info", "--json", "good").json()
 
 
+def test_nothing_was_trained(b: Bench) -> None:
+    b.run("record", "-q", "-o", "runs/plain", "--", "/bin/true")
+    lines = b.run("doctor", "runs/plain", code=3).out.splitlines()
+    assert len(lines) == 2 and lines[0].startswith("run finished; no training step was recorded"), lines
+    assert lines[1].startswith("Nothing could be judged: no training step was recorded"), lines
+    assert "why not measured" in b.run("doctor", "--all", "runs/plain", code=3).out
+    assert "nothing was judged: no training step was recorded" in b.run("report", "runs/plain").out
+
+
 def test_where_a_run_ended(b: Bench) -> None:
     text = b.run("info", b.trace("spans")).out
     assert re.search(r"^ended in +step 1, stage eval \(counted from 0\)$", text, re.M) and "last step" not in text, text

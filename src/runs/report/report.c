@@ -109,10 +109,12 @@ static void add_lost(struct wti_buf *out, const struct wti_run *run)
 			  wti_format_count(text, (uint64_t)run->lost));
 }
 
-static void add_findings(struct wti_buf *out, const struct wti_report *report)
+static void add_findings(struct wti_buf *out, const struct wti_report_source *source,
+			 const struct wti_report *report)
 {
 	const struct wti_report_part *part = wti_report_part(report, "findings");
 	const struct wti_report_counts *counts = &report->counts;
+	const struct wt_fact *steps = wt_result_fact(&source->contents, "steps");
 	const struct wt_fact *held = part ? wt_result_fact(&part->result, "rules_held") : NULL;
 
 	if (counts->errors || counts->warnings) {
@@ -124,7 +126,9 @@ static void add_findings(struct wti_buf *out, const struct wti_report *report)
 			  (unsigned long long)held->value.count, held->value.count == 1 ? "" : "s");
 		add_amount(out, ", ", counts->notes, "note");
 	} else {
-		wti_buf_text(out, "; nothing was judged: no rule applied");
+		wti_textf(out, "; nothing was judged: no %s",
+			  steps && steps->value.count ? "rule applied"
+						      : "training step was recorded");
 	}
 }
 
@@ -150,7 +154,7 @@ static int make_headline(const struct wti_report_source *source, struct wti_repo
 	add_lost(&out, &source->opened->run);
 	if (report->is_damaged)
 		wti_buf_text(&out, "; the trace is damaged: only part of it could be read");
-	add_findings(&out, report);
+	add_findings(&out, source, report);
 	add_checks(&out, &report->counts);
 	report->headline = strdup(wti_buf_cstr(&out));
 	wti_buf_release(&out);
