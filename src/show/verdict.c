@@ -207,7 +207,9 @@ static void add_line(struct wti_buf *out, const struct counted *all, size_t coun
 		add_reasons(out, &all[i]);
 	if (!applied)
 		wti_textf(out, "Nothing could be judged: %s",
-			  is_untrained(result) ? "no training step was recorded; " : "");
+			  !is_untrained(result)        ? ""
+			  : !strcmp(status, "damaged") ? "no training step could be read; "
+						       : "no training step was recorded; ");
 	else if (!finding_count)
 		wti_buf_text(out, !strcmp(status, "damaged")
 					  ? "No problems found in what could be read. "
