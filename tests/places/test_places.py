@@ -84,6 +84,19 @@ PLACES = {
 }
 
 
+def opening() -> str:
+    """Commands of the shell: what is tested can be reached by everybody, at the same path, also where root cloned into its own home."""
+    sources = Path(__file__).resolve().parents[2]
+    wanted = [sources] + [harness.BUILD.resolve()] * (sources not in harness.BUILD.resolve().parents)
+    closed = next((folder for path in wanted for folder in [*reversed(path.parents), path] if not folder.stat().st_mode & 0o001), None)
+    if os.geteuid() or not closed:
+        return "true"
+    moved = [(f"/mnt/{number}", shlex.quote(str(path))) for number, path in enumerate(wanted) if closed in [path, *path.parents]]
+    return " && ".join(["mount -t tmpfs held /mnt", *(f"mkdir {held} && mount --bind {path} {held}" for held, path in moved),
+                        f"mount -t tmpfs -o mode=755 opened {shlex.quote(str(closed))}",
+                        *(f"mkdir -p {path} && mount --move {held} {path}" for held, path in moved), "umount /mnt"])
+
+
 class Outcome(NamedTuple):
     status: int
     printed: str
@@ -110,7 +123,7 @@ class Visit:
         user = ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups"] if os.geteuid() == 0 else []
         inner = shlex.join([*user, CONFINE, *self.place.confine.split(), "--", "sh", "-c", script])
         words = ["unshare", "-m" if os.geteuid() == 0 else "-Urm", "--propagation", "private", "sh", "-c",
-                 f"{self.place.mounts or 'true'} && cd {shlex.quote(str(self.folder))} && exec {inner}"]
+                 f"{opening()} && {self.place.mounts or 'true'} && cd {shlex.quote(str(self.folder))} && exec {inner}"]
         done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=harness.PATIENCE,
                               preexec_fn=self.start, env=harness.environment(HOME=str(self.folder)))
         return Outcome(done.returncode, done.stdout, done.stderr)

@@ -535,6 +535,36 @@ static void test_choices(void)
 	judge_habit("WT-ROWS-002", pseudo_labels, false);
 }
 
+/* So is the call that made the infinity, through a call that passed it on. */
+static void test_infinity_source(void)
+{
+	struct world w;
+
+	begin(&w);
+	tell_loss(&w, 2);
+	call(&w, "Tensor.log");
+	tensor(&w, 0, 1, "8x3");
+	tensor(&w, -1, 2, "8x3")->inf = 1;
+	tell_call(&w);
+	call(&w, "Tensor.add");
+	tensor(&w, 0, 2, "8x3")->inf = 1;
+	tensor(&w, -1, 3, "8x3")->inf = 1;
+	tell_call(&w);
+	call(&w, "Tensor.exp"); /* of another infinity */
+	tensor(&w, 0, 6, "8x3");
+	tensor(&w, -1, 7, "8x3")->inf = 1;
+	tell_call(&w);
+	call(&w, "Linear.forward");
+	tensor(&w, 0, 3, "8x3")->inf = 1;
+	tensor(&w, -1, 4, "8x3")->nan = 3;
+	tell_call(&w);
+	tell_loss(&w, NAN);
+	CHECK_TEXT(case_of(&w, "WT-NUM-001")->where.op, "Linear.forward");
+	CHECK(strstr(case_of(&w, "WT-NUM-001")->evidence,
+		     "of arguments with infinity, which Tensor.log had returned; "));
+	end(&w);
+}
+
 /* The call that makes NaN of infinity is named, and how the loss had gone before. */
 static void test_infinity(void)
 {
@@ -557,6 +587,7 @@ static void test_infinity(void)
 
 static const struct test tests[] = {
 	{"infinity", test_infinity},
+	{"infinity_source", test_infinity_source},
 	{"habits", test_habits},
 	{"choices", test_choices},
 	{NULL, NULL},

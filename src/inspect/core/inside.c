@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Knows which code is the program's own. */
+/* See inside.h. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/grow.h"
 #include "inside.h"
+#include "library.h"
 
 #define THREADS_MAX (1u << 16)
 
@@ -44,19 +44,6 @@ static struct wti_inside_calls *calls_of(struct wti_inside *inside, const struct
 	return track && track->tid ? entry_of(inside, track->tid) : NULL;
 }
 
-/* Code that comes with the interpreter or from a package is not where people look. */
-static bool is_own_code(const struct wt_reader *reader, uint32_t site)
-{
-	static const char *const folders[] = {"/site-packages/", "/dist-packages/", "/lib/python"};
-	const struct wt_site *it = wt_reader_site(reader, site);
-	struct wt_text file = it ? wt_reader_string(reader, it->file) : (struct wt_text){"", 0};
-
-	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++)
-		if (memmem(file.data, file.bytes, folders[i], strlen(folders[i])))
-			return false;
-	return file.bytes && file.data[0] != '<';
-}
-
 static void begin(struct wti_inside_calls *calls, const struct wt_event *event)
 {
 	uint32_t site = (uint32_t)wt_event_u64(event, WT_CALL_BEGIN_FIELD_SITE);
@@ -65,7 +52,7 @@ static void begin(struct wti_inside_calls *calls, const struct wt_event *event)
 	if (calls->depth < WTI_INSIDE_DEPTH_MAX) {
 		if (calls->depth)
 			outer = calls->sites[calls->depth - 1];
-		calls->sites[calls->depth] = site && is_own_code(event->reader, site)
+		calls->sites[calls->depth] = site && !wti_is_library_site(event->reader, site)
 						     ? (struct wti_inside_site){event->stream, site}
 						     : outer;
 	}

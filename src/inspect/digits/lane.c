@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/grow.h"
+#include "inspect/core/library.h"
 #include "element.h"
 #include "inspect/core/steps.h"
 #include "known.h"
@@ -166,12 +167,6 @@ const char *wti_file_name(const char *path)
 	const char *slash = strrchr(path, '/');
 
 	return slash ? slash + 1 : path;
-}
-
-bool wti_is_library(const char *file)
-{
-	return *file == '<' || strstr(file, "/site-packages/") || strstr(file, "/dist-packages/") ||
-	       strstr(file, "/lib/python");
 }
 
 /* What a library does inside is the doing of the line that called it. */

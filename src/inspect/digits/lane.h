@@ -63,8 +63,6 @@ struct wti_side;
 
 /* What a file is known by in another checkout or another installation: its name alone. */
 const char *wti_file_name(const char *path);
-/* A file of a library or of Python itself: its lines tell a user nothing. */
-bool wti_is_library(const char *file);
 
 /*
  * The track of that number of the stream of that number. `any_line`: calls correspond whatever

@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "inspect/core/align.h"
+#include "inspect/core/library.h"
 
 #define WINDOW 1024u
 #define NONE UINT32_MAX

@@ -2,6 +2,7 @@
 /* One value of one call, over the runs. */
 #include <math.h>
 
+#include "inspect/core/library.h"
 #include "element.h"
 #include "tally.h"
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "inspect/core/library.h"
 #include "tally.h"
 
 #define TEXT 400u

@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/grow.h"
+#include "inspect/core/library.h"
 #include "inspect/digits/lane.h"
 
 #define PATH_BYTES 1024u

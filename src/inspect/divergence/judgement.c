@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/grow.h"
 #include "base/text.h"
+#include "inspect/core/library.h"
 #include "generators.h"
 #include "inspect/digits/lane.h"
 #include "memory.h"

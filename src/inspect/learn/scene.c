@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "inspect/core/library.h"
 #include "relation.h"
 
 #define FUNCTIONS_MAX (1u << 20)
@@ -83,19 +84,13 @@ struct wti_scene_process *wti_scene_process(struct wti_scene *scene, size_t stre
 
 /* ---- Following the run ---------------------------------------------------------------------- */
 
-static bool is_of_a_library(const char *file)
-{
-	return strstr(file, "/site-packages/") || strstr(file, "/dist-packages/") ||
-	       strstr(file, "/lib/python") || file[0] == '<';
-}
-
 /* The program is named by the file of its first call; where that lies is nobody's business. */
 static void find_program(struct wti_scene *scene, const struct wti_moment *moment)
 {
 	struct wti_where where = wti_moment_where(moment);
 	const char *name;
 
-	if (!where.file || is_of_a_library(where.file))
+	if (!where.file || wti_is_library(where.file))
 		return;
 	name = strrchr(where.file, '/');
 	scene->program = wti_symbol_word(scene->symbols, name ? name + 1 : where.file);

@@ -2,6 +2,7 @@
 /* What rules ask about a training run: where a moment was, what a parameter is used for. */
 #include <string.h>
 
+#include "inspect/core/library.h"
 #include "members.h"
 #include "modal.h"
 
@@ -66,14 +67,6 @@ static struct wt_text file_of(const struct wt_reader *reader, const struct wt_si
 	return wt_reader_string(reader, site->file);
 }
 
-/* Installed for all programs, not written for this one. */
-static bool is_of_library(const struct wt_reader *reader, const struct wt_site *site)
-{
-	struct wt_text file = file_of(reader, site);
-
-	return memmem(file.data, file.bytes, "-packages/", strlen("-packages/"));
-}
-
 /* The innermost of the calls around this one, it included, that the program itself has made. */
 static uint32_t site_of_program(const struct wti_moment *moment, const struct wt_reader *reader)
 {
@@ -82,17 +75,13 @@ static uint32_t site_of_program(const struct wti_moment *moment, const struct wt
 	const uint64_t *place =
 		wti_map_find_number(&calls->index, (uint64_t)call->stream << 32 | call->track);
 	const struct wti_call_track *track = place && *place ? &calls->tracks[*place - 1] : NULL;
-	const struct wt_site *site = wt_reader_site(reader, call->site);
 
-	if (!site || !is_of_library(reader, site) || !track || call->depth >= track->open_count ||
-	    track->open[call->depth].ordinal != call->ordinal)
+	if (!wti_is_library_site(reader, call->site) || !track ||
+	    call->depth >= track->open_count || track->open[call->depth].ordinal != call->ordinal)
 		return call->site;
-	for (uint32_t i = call->depth; i-- > 0;) {
-		const struct wt_site *outer = wt_reader_site(reader, track->open[i].site);
-
-		if (outer && !is_of_library(reader, outer))
+	for (uint32_t i = call->depth; i-- > 0;)
+		if (!wti_is_library_site(reader, track->open[i].site))
 			return track->open[i].site;
-	}
 	return call->site;
 }
 

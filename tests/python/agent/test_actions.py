@@ -82,6 +82,23 @@ except ValueError:
 """
 
 
+# The layers of a Sequential are called by torch, the Sequential by the program.
+INFINITE = """
+import torch, torch.nn as nn
+torch.manual_seed(0)
+rows = torch.rand(40, 6)
+rows[17, 2] = 0
+model = nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 1))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.001)
+for start in range(0, 40, 8):
+    batch = rows[start:start + 8].log()  # makes it
+    loss = model(batch).square().mean()  # passes it on
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
 def outcomes(t: Harness) -> dict[str, Any]:
     """The rules of the newest run."""
     shown = t.execute([t.wheeltap, "doctor", "--json", "--all", str(t.folder / f"run{t.runs}")])
@@ -131,5 +148,16 @@ def test_wrapped(t: Harness) -> None:
             run.errors)
 
 
+def test_place(t: Harness) -> None:
+    """A finding in what a library calls has the line of the program that called the library."""
+    run = t.record(INFINITE)
+    shown = t.execute([t.wheeltap, "doctor", "--json", str(t.folder / f"run{t.runs}")])
+    found = next(finding for finding in json.loads(shown.output)["findings"] if finding["id"] == "WT-NUM-001")
+    lines = INFINITE.splitlines()
+    t.check("NaN has the line of the program", lines[found["where"]["line"] - 1].endswith("# passes it on"), str(found["where"]), run.errors)
+    made = found["evidence"]["text"].partition("which Tensor.log had returned in ")[2].partition(";")[0].rpartition(":")[2]
+    t.check("the infinity has the line that made it", made and lines[int(made) - 1].endswith("# makes it"), found["evidence"]["text"])
+
+
 if __name__ == "__main__":
-    main(test_actions, test_namesakes, test_step_end, test_wrapped, require=("torch", "numpy"))
+    main(test_actions, test_namesakes, test_step_end, test_wrapped, test_place, require=("torch", "numpy"))

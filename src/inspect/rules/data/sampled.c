@@ -369,7 +369,7 @@ const struct wti_input *wti_input_least_seen(const struct wti_sampled_model *mod
 
 struct wti_last_call wti_last_call_of(const struct wti_moment *moment)
 {
-	return (struct wti_last_call){moment->object->name, wti_call_without_values(moment->call)};
+	return (struct wti_last_call){moment->object->name, wti_moment_call(moment)};
 }
 
 struct wti_moment wti_at_last_call(struct wti_moment moment, const struct wti_last_call *last)

@@ -69,7 +69,7 @@ static enum wti_answer note_sequence(struct wti_case *account, struct given *giv
 	shape = wti_value_shape(moment, input);
 	if (shape.rank == AXIS_COUNT)
 		*given = (struct given){shape.extents[AXIS_TIME], shape.extents[AXIS_BATCH],
-					wti_call_without_values(moment->call)};
+					wti_moment_call(moment)};
 	return WTI_RULE_NO_CASE;
 }
 

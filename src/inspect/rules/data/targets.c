@@ -88,7 +88,7 @@ static enum wti_answer judge_line(struct wti_case *account, struct line *line,
 		return WTI_RULE_NO_CASE;
 	line->classes = shape.extents[1];
 	if (!line->suspect.callee)
-		line->suspect = wti_call_without_values(moment->call);
+		line->suspect = wti_moment_call(moment);
 	if (line->is_reported || line->calls >= wti_threshold(account, WAIT) ||
 	    line->suspect.scope.epoch != moment->scope.epoch)
 		return report_line(account, line, *moment);

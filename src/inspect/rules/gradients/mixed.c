@@ -71,7 +71,7 @@ static void see_backward(struct wti_case *account, struct last_backward *last,
 		turn->has_left_over = false;
 	}
 	last->before = last->call;
-	last->call = wti_call_without_values(moment->call);
+	last->call = wti_moment_call(moment);
 	last->site = moment->call->site;
 	last->stepped = 0;
 }

@@ -239,7 +239,7 @@ static enum wti_answer judge_along(struct wti_case *account, const struct wti_re
 	const struct wti_recent_tensor *made = wti_recent_find(functions, result);
 	double rounding = wti_threshold_real(account, ALONG_ROUNDING);
 	enum along along = result ? along_of(moment, result, rounding) : ALONG_NEITHER;
-	struct wti_call call = wti_call_without_values(moment->call);
+	struct wti_call call = wti_moment_call(moment);
 	struct wti_moment there = *moment;
 
 	if (along == ALONG_NEITHER || !has_rows_of_input(moment, result))

@@ -87,7 +87,7 @@ static enum wti_answer judge_mask(struct wti_case *account, const struct wti_rec
 {
 	const struct wti_value_row *mask = padding_mask_of(moment);
 	const struct wti_recent_tensor *from = wti_recent_find(made, mask);
-	struct wti_call call = wti_call_without_values(moment->call);
+	struct wti_call call = wti_moment_call(moment);
 	struct wti_moment there = *moment;
 
 	if (!from)

@@ -91,7 +91,7 @@ static void note_update(struct update *update, const struct wti_moment *moment, 
 	if (!update->steps) {
 		update->copy = copy;
 		update->since = moment->scope;
-		update->call = wti_call_without_values(moment->call);
+		update->call = wti_moment_call(moment);
 	}
 	update->is_used |= update->copy != copy;
 	update->steps += update->step != step;

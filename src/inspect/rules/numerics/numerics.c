@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rules about numbers: where NaN and infinity come from, and updates that rounding swallows. */
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "inspect/judge/rule.h"
 #include "inspect/training/dtype.h"
+#include "infinity.h"
 
 /* ---- WT-NUM-001: the first NaN -------------------------------------------------------------- */
 
@@ -18,7 +21,9 @@ struct origin {
 	struct wti_scope scope;
 	struct wti_call call; /* without its values */
 	uint64_t nan, count;
-	bool is_from_infinity;   /* its arguments had some, and no NaN */
+	bool is_from_infinity;  /* its arguments had some, and no NaN */
+	struct wti_call source; /* which made that infinity; no callee: it was not seen */
+	struct wti_infinities infinities;
 	double first_loss, loss; /* of those that are numbers */
 	uint64_t loss_count;
 };
@@ -47,9 +52,32 @@ static const struct wti_value_row *find_value(const struct wti_call *call, bool 
 	return NULL;
 }
 
+/* ", which Tensor.log had returned in train.py:7" */
+static const char *source_words(char text[256], const struct origin *origin,
+				struct wti_moment moment)
+{
+	char place[128] = "";
+	struct wti_where where;
+	const char *slash;
+
+	*text = '\0';
+	if (!origin->source.callee)
+		return text;
+	moment.call = &origin->source;
+	where = wti_moment_where(&moment);
+	slash = where.file ? strrchr(where.file, '/') : NULL;
+	if (where.file)
+		snprintf(place, sizeof(place), " in %s:%lld", slash ? slash + 1 : where.file,
+			 (long long)where.line);
+	snprintf(text, 256, ", which %s had returned%s", where.op, place);
+	return text;
+}
+
 static enum wti_answer report_origin(struct wti_case *account, struct origin *origin,
 				     struct wti_moment moment)
 {
+	char text[256];
+
 	origin->is_found = true;
 	moment.scope = origin->scope;
 	moment.call = &origin->call;
@@ -57,8 +85,9 @@ static enum wti_answer report_origin(struct wti_case *account, struct origin *or
 		return wti_violated(
 			account, &moment, origin->call.callee,
 			"it returned %llu NaN among %llu elements, of arguments with "
-			"infinity; the loss had %s from %.3g to %.3g in %llu steps",
+			"infinity%s; the loss had %s from %.3g to %.3g in %llu steps",
 			(unsigned long long)origin->nan, (unsigned long long)origin->count,
+			source_words(text, origin, moment),
 			origin->loss > wti_threshold_real(account, GROWN) * origin->first_loss
 				? "grown"
 				: "gone",
@@ -78,12 +107,16 @@ static bool is_waiting(const struct origin *origin, const struct wti_moment *mom
 static void wait_for_rest(struct origin *origin, const struct wti_moment *moment,
 			  const struct wti_value_row *result, bool is_from_infinity)
 {
+	const struct wti_call *source;
+
 	origin->is_waiting = true;
 	origin->scope = moment->scope;
-	origin->call = wti_call_without_values(moment->call);
+	origin->call = wti_moment_call(moment);
 	origin->nan = result->digest.nan;
 	origin->count = result->digest.count;
 	origin->is_from_infinity = is_from_infinity;
+	source = wti_infinity_source(&origin->infinities, moment->call);
+	origin->source = source ? *source : (struct wti_call){0};
 }
 
 /* The call around the one that waits has returned NaN as well. */
@@ -111,6 +144,7 @@ static enum wti_answer see_call(struct wti_case *account, struct origin *origin,
 		return report_origin(account, origin, *moment);
 	if (!is_computed(call))
 		return WTI_RULE_NO_CASE;
+	wti_infinities_see(&origin->infinities, moment);
 	result = find_value(call, true, is_nan);
 	if (!result)
 		return WTI_RULE_HELD;

@@ -73,7 +73,7 @@ static void note_difference(struct alone *alone, const struct wti_moment *moment
 	alone->ranks[0] = other;
 	alone->ranks[1] = moment->scope.rank;
 	alone->since = moment->scope;
-	alone->call = wti_call_without_values(moment->call);
+	alone->call = wti_moment_call(moment);
 }
 
 static void note_parameter(struct alone *alone, const struct wti_moment *moment,
