@@ -2,7 +2,6 @@
 /* Takes groups of calls, measures their values, and books what came of it. */
 #include "tally.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,14 +14,11 @@
 #include "quantile.h"
 
 #define ROWS_MAX ((size_t)1 << 20)
-#define NODES_MAX ((size_t)1 << 22)
-#define NO_ROW UINT32_MAX
-#define ROUNDS_MIN 8u     /* of a call within another: fewer are no iteration */
 #define FINAL "__main__." /* names of what the program has at its end begin so */
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-/* The number of the row; NO_ROW when there are too many. */
+/* The number of the row; WTI_NO_ROW when there are too many. */
 static uint32_t row_of(struct wti_book *tally, struct wti_tally_rows *rows,
 		       const struct wti_tally_row *key)
 {
@@ -34,7 +30,7 @@ static uint32_t row_of(struct wti_book *tally, struct wti_tally_rows *rows,
 	if (!slot || wti_grow(&rows->all, rows->count + 1, &rows->capacity, ROWS_MAX + 1)) {
 		rows->left_out++;
 		tally->status = rows->index.failed ? WT_E_NOMEM : tally->status;
-		return NO_ROW;
+		return WTI_NO_ROW;
 	}
 	if (!*slot) {
 		rows->all[rows->count] = *key;
@@ -58,7 +54,7 @@ static void book(struct wti_tally_rows *rows, uint32_t number, const struct call
 {
 	struct wti_tally_row *row;
 
-	if (number == NO_ROW)
+	if (number == WTI_NO_ROW)
 		return;
 	row = &rows->all[number];
 	row->calls++;
@@ -98,7 +94,7 @@ int wti_tally_init(struct wti_book *tally, const struct wti_digits_options *opti
 	rows_init(&tally->values);
 	rows_init(&tally->steps);
 	rows_init(&tally->named);
-	wti_map_init(&tally->made, NODES_MAX);
+	wti_map_init(&tally->made, WTI_NODES_MAX);
 	tally->delta = calloc(runs + 1u, sizeof(*tally->delta));
 	if (!tally->delta)
 		return WT_E_NOMEM;
@@ -126,215 +122,6 @@ double wti_tally_unit(const struct wti_book *tally, unsigned mantissa)
 	double bits = tally->options->noise_bits;
 
 	return bits > 0 && bits - 1 < mantissa ? 1 - bits : -(double)mantissa;
-}
-
-/* ---- Ways of values -------------------------------------------------------------------------- */
-
-/* The worst of the inputs, by norm and by elements. */
-struct inputs {
-	double norm, median; /* deviations */
-	uint32_t from, from_element;
-	double digits;
-	unsigned mantissa; /* that the worst one had room for, on all its way */
-};
-
-bool wti_is_used_by(const struct wti_item *item, const struct wti_sampled *input)
-{
-	bool is_used = false;
-
-	for (size_t i = 0; i < item->value_count; i++) {
-		const struct wti_sampled *value = &item->values[i];
-
-		if (value->position >= 0)
-			continue;
-		if (value->hash == input->hash)
-			return false;
-		is_used |= wti_element_of(value->dtype).is_float;
-	}
-	return is_used;
-}
-
-/* Who made the value; 0: nobody that was seen. */
-static uint32_t maker_of(struct wti_book *tally, const struct wti_item *item,
-			 const struct wti_sampled *value)
-{
-	const uint64_t *slot = wti_map_find_number(&tally->made, value->hash);
-
-	if (!slot || !*slot)
-		return 0;
-	tally->nodes[*slot - 1].is_used |= wti_is_used_by(item, value);
-	tally->nodes[*slot - 1].is_inner &= item->is_inner; /* it is in the program's hands */
-	return (uint32_t)*slot;
-}
-
-static void add_input(struct wti_book *tally, const struct wti_item *item, struct inputs *inputs,
-		      const struct wti_sampled *value, const struct wti_scatter *measure)
-{
-	unsigned mantissa;
-	uint32_t from;
-
-	if (!measure->is_known)
-		return;
-	from = measure->is_exact ? 0 : maker_of(tally, item, value);
-	mantissa = measure->mantissa;
-	if (measure->is_exact)
-		mantissa = UINT8_MAX;
-	else if (from && tally->nodes[from - 1].mantissa < mantissa)
-		mantissa = tally->nodes[from - 1].mantissa;
-	inputs->digits = fmin(inputs->digits, measure->digits);
-	if (!(measure->norm <= inputs->norm)) {
-		inputs->norm = measure->norm;
-		inputs->from = from;
-		inputs->mantissa = mantissa;
-	}
-	if (!(measure->median <= inputs->median)) {
-		inputs->median = measure->median;
-		inputs->from_element = from;
-	}
-}
-
-/* "[x]", a field of what a call of the program itself has returned: it is there to be read. */
-static bool is_field(const struct wti_book *tally, const struct wti_item *item,
-		     const struct wti_sampled *value)
-{
-	const char *name = wti_texts_at(tally->texts, value->name);
-
-	return item->path == item->callee && *name == '[' && isalpha((unsigned char)name[1]);
-}
-
-/* A call returns what a call inside it has made. */
-static void take_over(struct wti_book *tally, const struct wti_item *item,
-		      const struct wti_sampled *value, const struct wti_node *outer,
-		      struct wti_node *made)
-{
-	const struct wti_tally_row *rows = tally->values.all;
-
-	made->is_inner &= item->is_inner;
-	if (item->is_inner)
-		return;
-	made->name = value->name ? value->name : made->name;
-	made->is_result |= is_field(tally, item, value);
-	made->is_round |= made->row != NO_ROW && outer->row != NO_ROW &&
-			  rows[made->row].calls >= ROUNDS_MIN * rows[outer->row].calls;
-}
-
-static void add_node(struct wti_book *tally, const struct wti_item *item,
-		     const struct wti_sampled *value, const struct wti_node *node)
-{
-	uint64_t *slot = wti_map_number(&tally->made, value->hash);
-
-	if (!slot ||
-	    wti_grow(&tally->nodes, tally->node_count + 1, &tally->node_capacity, NODES_MAX)) {
-		tally->nodes_left_out++;
-		return;
-	}
-	/* What a call inside has made is its own, and the line there is nearer to the cause. */
-	if (*slot && tally->nodes[*slot - 1].item + item->below >= tally->calls) {
-		take_over(tally, item, value, node, &tally->nodes[*slot - 1]);
-		return;
-	}
-	tally->nodes[tally->node_count++] = *node;
-	*slot = tally->node_count;
-}
-
-bool wti_is_moved(const struct wti_item *item, const struct wti_sampled *output)
-{
-	for (size_t i = 0; i < item->value_count; i++) {
-		if (item->values[i].position >= 0 && item->values[i].hash == output->hash)
-			return true;
-	}
-	return false;
-}
-
-static bool has_element(const struct wti_sampled *value, double element)
-{
-	for (size_t i = 0; i < value->filled; i++) {
-		if (value->reals[i] == element)
-			return true;
-	}
-	return false;
-}
-
-/* Elements of an input are picked: those that have digits had them before. */
-static bool is_picked(const struct wti_book *tally, const struct wti_item *item,
-		      const struct wti_sampled *output)
-{
-	if (wti_is_selection(wti_texts_at(tally->texts, item->callee)))
-		return true;
-	for (size_t i = 0; i < item->value_count; i++) {
-		const struct wti_sampled *input = &item->values[i];
-		size_t at = 0;
-
-		if (input->position < 0 || !input->reals || !output->reals || !output->filled)
-			continue;
-		while (at < output->filled && has_element(input, output->reals[at]))
-			at++;
-		if (at == output->filled)
-			return true;
-	}
-	return false;
-}
-
-/* The digits that a bad input had are there again: it was small beside another one. */
-static void mark_recovered(struct wti_book *tally, const struct wti_item *item,
-			   const struct wti_sampled *value, const struct inputs *inputs, double out,
-			   unsigned mantissa)
-{
-	double unit = wti_tally_unit(tally, mantissa);
-	struct wti_node *node;
-
-	if (!inputs->from || fmax(inputs->norm, unit) - fmax(out, unit) < (mantissa + 1) / 4. ||
-	    is_picked(tally, item, value))
-		return;
-	node = &tally->nodes[inputs->from - 1];
-	if (!node->is_recovered && node->site != NO_ROW)
-		tally->sites.all[node->site].recovered++;
-	node->is_recovered = true;
-}
-
-/* log2 of its largest element. */
-static double size_of(const struct wti_sampled *value)
-{
-	double largest = fmax(fabs(value->min), fabs(value->max));
-
-	return largest > 0 && isfinite(largest) ? log2(largest) : WTI_SPREAD_EXACT;
-}
-
-static void add_output(struct wti_book *tally, const struct wti_item *item,
-		       const struct wti_sampled *value, const struct wti_scatter *measure,
-		       const struct inputs *inputs, uint32_t site, uint32_t row)
-{
-	/* A wider type does not give back the digits that a narrower one had no room for. */
-	unsigned mantissa =
-		inputs->mantissa < measure->mantissa ? inputs->mantissa : measure->mantissa;
-	double unit = wti_tally_unit(tally, mantissa);
-	struct wti_node node = {
-		.site = site,
-		.item = (uint32_t)tally->calls,
-		.from = inputs->from,
-		.from_element = inputs->from_element,
-		.out = (float)fmax(measure->norm, unit),
-		.in = (float)fmax(inputs->norm, unit),
-		.out_element = (float)fmax(measure->median, unit),
-		.in_element = (float)fmax(inputs->median, unit),
-		.digits = (float)measure->digits,
-		.mantissa = (uint8_t)mantissa,
-		.is_elementwise = wti_is_elementwise(wti_texts_at(tally->texts, item->callee)),
-		.step = item->step,
-		.is_inner = item->is_inner,
-		.row = row,
-		.size = (float)size_of(value),
-	};
-
-	if (measure->is_exact) /* rounded or counted: that gives no digits back */
-		return;
-	mark_recovered(tally, item, value, inputs, measure->norm, mantissa);
-	if (wti_is_moved(item, value) || wti_is_access(wti_texts_at(tally->texts, item->callee)))
-		return;
-	node.is_picked = node.out - node.in >= 1 && is_picked(tally, item, value);
-	if (site != NO_ROW && node.out - unit >= (mantissa + 1) / 4.)
-		tally->sites.all[site].low++;
-	add_node(tally, item, value, &node);
 }
 
 /* ---- What one run shows ---------------------------------------------------------------------- */
@@ -461,7 +248,7 @@ static bool hand_out(struct wti_book *tally, const struct wti_sampled *value)
 	return true;
 }
 
-/* The row of the value; NO_ROW: it was not measured. */
+/* The row of the value; WTI_NO_ROW: it was not measured. */
 static uint32_t book_value(struct wti_book *tally, const struct wti_item *item,
 			   const struct wti_sampled *value, const struct wti_scatter *measure)
 {
@@ -479,14 +266,14 @@ static uint32_t book_value(struct wti_book *tally, const struct wti_item *item,
 	uint32_t row;
 
 	if (!measure->is_known)
-		return NO_ROW;
+		return WTI_NO_ROW;
 	tally->measured++;
 	tally->varied += !measure->is_exact;
 	row = row_of(tally, &tally->values, &key);
 	book(&tally->values, row, &digits);
-	if (row != NO_ROW)
+	if (row != WTI_NO_ROW)
 		tally->values.all[row].largest =
-			fmax(tally->values.all[row].largest, size_of(value));
+			fmax(tally->values.all[row].largest, wti_value_size(value));
 	if (item->is_call || !value->name)
 		return row;
 	/* Variables at the end may be anything: whether one is a result, its way decides. */
@@ -507,15 +294,15 @@ static void take_values(struct wti_book *tally, const struct wti_matched *group,
 	const struct wti_item *item = group->lead;
 	struct wti_scatter measures[WTI_LANE_VALUES_MAX];
 	uint32_t rows[WTI_LANE_VALUES_MAX];
-	struct inputs inputs = {.norm = WTI_SPREAD_EXACT,
-				.median = WTI_SPREAD_EXACT,
-				.digits = NAN,
-				.mantissa = UINT8_MAX};
+	struct wti_inputs inputs = {.norm = WTI_SPREAD_EXACT,
+				    .median = WTI_SPREAD_EXACT,
+				    .digits = NAN,
+				    .mantissa = UINT8_MAX};
 
 	for (size_t i = 0; i < item->value_count; i++) {
 		wti_measure_value(tally, group, i, &measures[i]);
 		if (item->values[i].position >= 0)
-			add_input(tally, item, &inputs, &item->values[i], &measures[i]);
+			wti_way_input(tally, item, &inputs, &item->values[i], &measures[i]);
 		look_for_random(tally, group, &item->values[i], &measures[i], i);
 		rows[i] = book_value(tally, item, &item->values[i], &measures[i]);
 		if (tally->options->tolerances && measures[i].is_known &&
@@ -543,8 +330,8 @@ static void take_values(struct wti_book *tally, const struct wti_matched *group,
 			tally->below.digits = measures[i].digits;
 		}
 		if (item->is_call)
-			add_output(tally, item, &item->values[i], &measures[i], &inputs, site,
-				   rows[i]);
+			wti_way_output(tally, item, &item->values[i], &measures[i], &inputs, site,
+				       rows[i]);
 	}
 }
 
@@ -575,7 +362,7 @@ int wti_tally_take(void *opaque, const struct wti_matched *group)
 	struct wti_book *tally = opaque;
 	const struct wti_item *item = group->lead;
 	struct call_digits call = {.in = NAN, .out = NAN};
-	uint32_t site = NO_ROW;
+	uint32_t site = WTI_NO_ROW;
 
 	tally->calls++;
 	tally->partial += group->found < group->runs;
@@ -591,7 +378,7 @@ int wti_tally_take(void *opaque, const struct wti_matched *group)
 	}
 	take_values(tally, group, site, &call);
 	if (item->is_call) {
-		if (site != NO_ROW)
+		if (site != WTI_NO_ROW)
 			take_site(tally, item, &tally->sites.all[site], &call);
 		book(&tally->sites, site, &call);
 		book(&tally->functions,

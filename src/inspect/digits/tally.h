@@ -47,12 +47,16 @@ struct wti_tally_row {
 	double cancelled_bits;          /* most */
 };
 
+#define WTI_NO_ROW UINT32_MAX /* there are too many, or nothing was measured */
+
 struct wti_tally_rows {
 	struct wti_map index;
 	struct wti_tally_row *all;
 	size_t count, capacity;
 	uint64_t left_out;
 };
+
+#define WTI_NODES_MAX ((size_t)1 << 22)
 
 /* A value on its way: made by a call, from another value of which it has most of its error. */
 struct wti_node {
@@ -127,6 +131,23 @@ void wti_tally_single(struct wti_book *tally, const struct wti_item *item,
 		      struct wti_tally_row *site);
 /* log2 of what one rounding of that type costs, or one perturbation. */
 double wti_tally_unit(const struct wti_book *tally, unsigned mantissa);
+
+/* ways.c: the worst of the inputs of a call, by norm and by elements. */
+struct wti_inputs {
+	double norm, median; /* deviations */
+	uint32_t from, from_element;
+	double digits;
+	unsigned mantissa; /* that the worst one had room for, on all its way */
+};
+
+void wti_way_input(struct wti_book *tally, const struct wti_item *item, struct wti_inputs *inputs,
+		   const struct wti_sampled *value, const struct wti_scatter *measure);
+/* `site` and `row` are those of the call and of the value, or WTI_NO_ROW. */
+void wti_way_output(struct wti_book *tally, const struct wti_item *item,
+		    const struct wti_sampled *value, const struct wti_scatter *measure,
+		    const struct wti_inputs *inputs, uint32_t site, uint32_t row);
+/* log2 of its largest element. */
+double wti_value_size(const struct wti_sampled *value);
 
 #define WTI_VALUE_KEY_BYTES 4096u
 /* What a value is called in files of tolerances. */
