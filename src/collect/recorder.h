@@ -99,6 +99,10 @@ void wti_record_limited(struct wti_recorder *recorder, const char *why);
 /* The program is about to begin: what it inherits besides its standard descriptors. */
 void wti_record_inherited(struct wti_recorder *recorder);
 
+/* variables.c; after a failure what was made is there to be released */
+int wti_variables_make(struct wti_recorder *recorder, struct wt_err *err);
+void wti_variables_release(struct wti_recorder *recorder);
+
 /* loop.c */
 void wti_loop_run(struct wti_recorder *recorder);
 
