@@ -5,7 +5,8 @@
  * A small machine with a number of registers computes in doubles; every operation is emitted as a
  * call with its operands and its result, and each result is changed by about one unit of its last
  * digit, from a generator that RUN seeds. RUN 0 is without noise. Lines are those of an imaginary
- * program.py, and the same in all runs.
+ * program.py, and the same in all runs. One file, though a long one: a list of programs, a few
+ * lines each, for the same machine.
  */
 #include <math.h>
 #include <stdio.h>

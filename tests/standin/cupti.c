@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The stand-in. See standin.h; layouts are those of CUPTI 12.9. */
+/*
+ * The stand-in. See standin.h; layouts are those of CUPTI 12.9. One file, though a long one: it is
+ * built as libcupti.so, and shares the state of one driver; submit_op() is a case for each kind of
+ * record.
+ */
 #include "standin.h"
 
 #include <dlfcn.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Rules about gradients, optimizers, clipping and schedules, each with a run in a few lines that
- * violates it and one that does not.
+ * violates it and one that does not. One file, though a long one: a list of short cases about one
+ * model of one matrix.
  */
 #include "rules_world.h"
 

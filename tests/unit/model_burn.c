@@ -2,7 +2,8 @@
 /*
  * Burn's files. Those in tests/model/burn/samples were written by Burn itself (peer.rs there), all
  * forms of "tiny" from one module: they have to have the same tensors, and those that we write have
- * to be Burn's own bytes. For each check of a reader there is a file that breaks it.
+ * to be Burn's own bytes. For each check of a reader there is a file that breaks it. One file,
+ * though a long one: a list of cases, all made from the same samples.
  */
 #include "test.h"
 
