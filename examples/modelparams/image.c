@@ -73,8 +73,7 @@ static void put_header(struct image *image, const struct tiny *tiny, size_t sect
 	put(image, header, at);
 }
 
-/* ---- Burn's .bin -------------------------------------------------------------------------------
- */
+/* ---- Burn's .bin ----------------------------------------------------------------------------- */
 
 static void put_count(struct image *image, size_t count)
 {
@@ -140,8 +139,7 @@ void image_make(struct image *image, const struct tiny *tiny, enum file_format f
 	put_numbers(image, tiny->numbers, tiny->count, faults->lossy_safetensors);
 }
 
-/* ---- Loading -----------------------------------------------------------------------------------
- */
+/* ---- Loading --------------------------------------------------------------------------------- */
 
 /* A .bin of this network is fixed but for its numbers: everything else has to be as we write it. */
 static const char *load_bin(const struct image *image, struct tiny *tiny,
@@ -285,8 +283,7 @@ const char *image_load(const struct image *image, struct tiny *tiny, const struc
 	return why;
 }
 
-/* ---- Checkpoints
- * --------------------------------------------------------------------------------- */
+/* ---- Checkpoints ----------------------------------------------------------------------------- */
 
 void checkpoint_make(struct image *image, const struct tiny *tiny,
 		     const struct tiny_trainer *trainer, const struct faults *faults)

@@ -67,8 +67,7 @@ static struct tiny empty_like(const struct tiny *tiny)
 	return empty;
 }
 
-/* ---- Training ----------------------------------------------------------------------------------
- */
+/* ---- Training -------------------------------------------------------------------------------- */
 
 static void train(struct suite *suite, struct tiny *tiny, struct tiny_trainer *trainer,
 		  uint64_t epochs, double *losses)
@@ -177,8 +176,7 @@ static bool row_resume(struct suite *suite)
 	return same;
 }
 
-/* ---- Saving and loading ------------------------------------------------------------------------
- */
+/* ---- Saving and loading ---------------------------------------------------------------------- */
 
 static bool save_and_load(struct suite *suite, enum file_format format, const char *file,
 			  struct tiny *loaded)
@@ -251,8 +249,7 @@ static bool row_folders(struct suite *suite)
 	       saved;
 }
 
-/* ---- Files that must be refused
- * ------------------------------------------------------------------ */
+/* ---- Files that must be refused -------------------------------------------------------------- */
 
 /* True if loading fails and leaves the network as it was. */
 static bool refuses(const struct suite *suite, const struct image *image)
@@ -389,8 +386,7 @@ static bool row_disk_full(struct suite *suite)
 	       check_all("a full disk is reported", "failures reported", why != NULL, 1);
 }
 
-/* ---- The tables --------------------------------------------------------------------------------
- */
+/* ---- The tables ------------------------------------------------------------------------------ */
 
 const struct row rows[] = {
 	{"learns", "no-training", row_learns},

@@ -111,8 +111,7 @@ bool wt_state_float(struct wt_name *owner, struct wt_name *attribute, double old
 		    double new_value);
 bool wt_state_text(struct wt_name *owner, struct wt_name *attribute, const char *new_value);
 
-/* ---- Configuration ----------------------------------------------------------------------------
- */
+/* ---- Configuration --------------------------------------------------------------------------- */
 
 /*
  * What the program runs with, once it has made up its mind: after arguments, files and defaults.
@@ -123,8 +122,7 @@ bool wt_config_int(struct wt_name *key, int64_t value);
 bool wt_config_float(struct wt_name *key, double value);
 bool wt_config_text(struct wt_name *key, const char *value);
 
-/* ---- Tensors ----------------------------------------------------------------------------------
- */
+/* ---- Tensors --------------------------------------------------------------------------------- */
 
 /*
  * The digest of `rank` extents of packed, row-major elements at `data`: a hash over all bytes and
@@ -185,8 +183,7 @@ bool wt_transfer_end(struct wt_transfer *transfer, bool succeeded);
 bool wt_noise(struct wt_name *name, void *data, uint32_t dtype, uint32_t rank,
 	      const size_t *extents);
 
-/* ---- Checks -------------------------------------------------------------------------------------
- */
+/* ---- Checks ---------------------------------------------------------------------------------- */
 
 /*
  * What a test expected, what came, and how the two were compared. These return the verdict, true if
@@ -252,8 +249,7 @@ struct wt_check {
 };
 bool wt_check_emit(const struct wt_check *check);
 
-/* ---- Devices -----------------------------------------------------------------------------------
- */
+/* ---- Devices --------------------------------------------------------------------------------- */
 
 /* A track for a queue of a device; the same name and device give the same track. */
 uint32_t wt_queue(uint32_t device, const char *name);
@@ -280,8 +276,7 @@ bool wt_clock(uint32_t domain, uint64_t value, uint32_t error_ns);
 /* The clock of the recording, in its own ticks. */
 uint64_t wt_now(void);
 
-/* ---- Stacks -------------------------------------------------------------------------------------
- */
+/* ---- Stacks ---------------------------------------------------------------------------------- */
 
 /* The call stack here: addresses now, symbols when it is looked at. Not from signal handlers. */
 bool wt_stack(void);

@@ -21,8 +21,7 @@
 #define KEY_BYTES_MAX 128
 #define IGNORED_BYTES_MAX 1024
 
-/* ---- Saying what is wrong ---------------------------------------------------------------------
- */
+/* ---- Saying what is wrong -------------------------------------------------------------------- */
 
 int wti_config_fail(const struct wti_config *config, const struct wti_doc *value,
 		    const char *format, ...)
@@ -47,8 +46,7 @@ static int unknown_key(const struct wti_config *config, const struct wti_doc *va
 			       name);
 }
 
-/* ---- Values -----------------------------------------------------------------------------------
- */
+/* ---- Values ---------------------------------------------------------------------------------- */
 
 static bool put_scalar(struct wti_buf *out, const struct wti_doc *value)
 {
@@ -118,8 +116,7 @@ const char *wti_config_path(struct wti_config *config, const char *path)
 	return whole;
 }
 
-/* ---- Options ----------------------------------------------------------------------------------
- */
+/* ---- Options --------------------------------------------------------------------------------- */
 
 int wti_config_set(struct wti_config *config, const struct wti_doc *value, const char *option,
 		   const char *text)
@@ -171,8 +168,7 @@ int wti_config_program(struct wti_config *config, const struct wti_doc *value,
 	return 0;
 }
 
-/* ---- Our own: a table for each verb -----------------------------------------------------------
- */
+/* ---- Our own: a table for each verb ---------------------------------------------------------- */
 
 /* In keys a dash may be written as it is or as an underscore. */
 static const struct wti_option *option_of_key(const struct wti_verb *verb, const char *key)
@@ -252,8 +248,7 @@ static int own_document(struct wti_config *config)
 	return 0;
 }
 
-/* ---- Those of others --------------------------------------------------------------------------
- */
+/* ---- Those of others ------------------------------------------------------------------------- */
 
 static const struct wti_dialect_key *foreign_key(const struct wti_dialect *dialect,
 						 const char *name)
@@ -329,8 +324,7 @@ static int foreign_table(struct wti_config *config, const char *prefix, const st
 	return r;
 }
 
-/* ---- Whose it is ------------------------------------------------------------------------------
- */
+/* ---- Whose it is ----------------------------------------------------------------------------- */
 
 static size_t known_keys(const struct wti_dialect *dialect, const struct wti_doc *doc)
 {
@@ -367,8 +361,7 @@ static int apply(struct wti_config *config)
 	return config->dialect ? foreign_table(config, "", config->doc) : own_document(config);
 }
 
-/* ---- How it is written ------------------------------------------------------------------------
- */
+/* ---- How it is written ----------------------------------------------------------------------- */
 
 static bool ends_in(const char *path, const char *suffix)
 {

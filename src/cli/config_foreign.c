@@ -37,8 +37,7 @@ static int take_paths(struct wti_config *config, const struct wti_dialect_key *k
 	return r;
 }
 
-/* ---- TrainCheck -------------------------------------------------------------------------------
- */
+/* ---- TrainCheck ------------------------------------------------------------------------------ */
 
 /* It runs scripts in the folder that they are in. */
 static const char *folder_of(struct wti_config *config, const char *path)
@@ -128,8 +127,7 @@ static const struct wti_dialect_key traincheck_keys[] = {
 
 const struct wti_dialect wti_dialect_traincheck = {"TrainCheck", traincheck_keys};
 
-/* ---- Pytracer ---------------------------------------------------------------------------------
- */
+/* ---- Pytracer -------------------------------------------------------------------------------- */
 
 /* Modules by the beginning of their name, all of their functions. */
 static int take_excluded(struct wti_config *config, const struct wti_dialect_key *key,

@@ -71,8 +71,7 @@ struct looker {
 	char unmerged[PATH_MAX]; /* the last path that was taken for that */
 };
 
-/* ---- What differs -----------------------------------------------------------------------------
- */
+/* ---- What differs ---------------------------------------------------------------------------- */
 
 static void add_difference(struct looker *looker, const char *path, size_t path_bytes,
 			   const struct version *now)
@@ -128,8 +127,7 @@ static bool is_same(struct looker *looker, const struct version *a, const struct
 	       (is_file(a->mode) && is_file(b->mode) && !trusts_modes(looker));
 }
 
-/* ---- What is staged ----------------------------------------------------------------------------
- */
+/* ---- What is staged -------------------------------------------------------------------------- */
 
 static int digit(char c)
 {
@@ -218,8 +216,7 @@ static bool look_at_staged(struct looker *looker, const struct wti_git_asking *a
 	return ok;
 }
 
-/* ---- Files --------------------------------------------------------------------------------------
- */
+/* ---- Files ----------------------------------------------------------------------------------- */
 
 static void begin_blob(const struct looker *looker, struct wti_sha *sha, uint64_t bytes)
 {
@@ -420,8 +417,7 @@ static bool look_at_file(struct looker *looker, const struct wti_git_entry *entr
 	return !ret_now->mode || hash_file(looker, entry->path, ret_now);
 }
 
-/* ---- All of them --------------------------------------------------------------------------------
- */
+/* ---- All of them ----------------------------------------------------------------------------- */
 
 static bool is_seen_unmerged(struct looker *looker, const struct wti_git_entry *entry)
 {

@@ -90,8 +90,7 @@ static int first_rows(const struct rows *rows, uint64_t *first)
 	return r;
 }
 
-/* ---- Findings
- * ------------------------------------------------------------------------------------ */
+/* ---- Findings -------------------------------------------------------------------------------- */
 
 /* What two sets, or a set and itself, have in common. */
 struct common {

@@ -29,8 +29,7 @@ int wti_dataset_too_large(const struct wti_dataset *set, struct wt_err *err)
 		       WTI_DATASET_CELLS_MAX);
 }
 
-/* ---- Cells
- * --------------------------------------------------------------------------------------- */
+/* ---- Cells ----------------------------------------------------------------------------------- */
 
 void wti_cells_init(struct wti_cells *cells)
 {
@@ -84,8 +83,7 @@ static const char *cell_text(const struct wti_cells *cells, size_t index, char s
 	return spelled;
 }
 
-/* ---- Features and labels
- * -------------------------------------------------------------------------- */
+/* ---- Features and labels --------------------------------------------------------------------- */
 
 static int add_class(struct wti_dataset *set, struct wti_map *known, const char *text,
 		     uint32_t *ret_label, struct wt_err *err)
@@ -192,8 +190,7 @@ bool wti_dataset_class_number(const struct wti_dataset *set, uint32_t label, uin
 	return true;
 }
 
-/* ---- Files
- * ---------------------------------------------------------------------------------------- */
+/* ---- Files ----------------------------------------------------------------------------------- */
 
 static int hash_file(struct wti_dataset *set, struct wt_err *err)
 {

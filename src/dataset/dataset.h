@@ -56,8 +56,7 @@ static inline const double *wti_dataset_row(const struct wti_dataset *set, uint6
 	return set->values + row * set->columns;
 }
 
-/* ---- Questions
- * ----------------------------------------------------------------------------------- */
+/* ---- Questions ------------------------------------------------------------------------------- */
 
 /* Tables of files, columns and classes, and what is odd in each of the sets by itself. */
 int wti_dataset_describe(const struct wti_dataset *const *sets, size_t count,

@@ -70,8 +70,7 @@ static void measure(const struct wti_dataset *set, size_t column, struct column_
 	*ret = facts;
 }
 
-/* ---- Tables
- * -------------------------------------------------------------------------------------- */
+/* ---- Tables ---------------------------------------------------------------------------------- */
 
 static void text(struct wt_table *table, const char *text)
 {
@@ -147,8 +146,7 @@ static void column_row(struct wt_table *table, const struct wti_dataset *set, si
 	wt_table_count(table, facts->missing + facts->infinite);
 }
 
-/* ---- Findings
- * ------------------------------------------------------------------------------------ */
+/* ---- Findings -------------------------------------------------------------------------------- */
 
 /* Every value goes with one class, and every class with one value. */
 static int is_label(const struct wti_dataset *set, size_t column, uint64_t distinct, bool *ret)

@@ -13,8 +13,7 @@
 #include "model/format.h"
 #include "model/numbers.h"
 
-/* ---- Elements
- * ------------------------------------------------------------------------------------ */
+/* ---- Elements -------------------------------------------------------------------------------- */
 
 static int take_tensor(struct wti_dataset *set, struct wti_model *model,
 		       const struct wti_model_tensor *tensor, struct wti_cells *cells,
@@ -56,8 +55,7 @@ static int take_features(struct wti_dataset *set, struct wti_model *model,
 	return r;
 }
 
-/* ---- Which array is what -----------------------------------------------------------------------
- */
+/* ---- Which array is what --------------------------------------------------------------------- */
 
 static const struct wti_model_tensor *array_named(const struct wti_model *model,
 						  const char *const *names)

@@ -241,8 +241,7 @@ static int take_line(void *self, unsigned line, const char *text, size_t bytes, 
 	return take_row(csv, line, err);
 }
 
-/* ---- The label ---------------------------------------------------------------------------------
- */
+/* ---- The label ------------------------------------------------------------------------------- */
 
 static size_t column_named(const struct wti_cells *cells, const char *name)
 {

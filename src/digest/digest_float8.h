@@ -37,8 +37,7 @@ static inline uint16_t top_of_e8m0(uint8_t x)
 	return (uint16_t)((x + 1023 - 127) << 4);
 }
 
-/* ---- Tops, and 16 of them as doubles ------------------------------------------------------------
- */
+/* ---- Tops, and 16 of them as doubles --------------------------------------------------------- */
 
 #if defined(__AVX512F__)
 /*
@@ -141,8 +140,7 @@ INLINE void square_tops(struct lanes *lanes, const top *x, size_t count, double 
 	sums_copy(lanes->sum, sum);
 }
 
-/* ---- Widened and added up; `count` is a multiple of LANES ---------------------------------------
- */
+/* ---- Widened and added up; `count` is a multiple of LANES ------------------------------------ */
 
 #if defined(__AVX512F__)
 /* The top of element i has its place beside that of the element 8 further, or before. */

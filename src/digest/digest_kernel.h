@@ -194,8 +194,7 @@ static __attribute__((noinline)) void take_twice_with_care(const struct block *b
 	take_twice(*block, part, CARE);
 }
 
-/* ---- Small elements: known from their bits, but for the squares -------------------------------
- */
+/* ---- Small elements: known from their bits, but for the squares ------------------------------ */
 
 static double squares_of_floats(struct block block, double mean)
 {

@@ -89,8 +89,7 @@ INLINE void lanes_extremes(const struct lanes *lanes, struct wti_part *part)
 	part->max = max[0];
 }
 
-/* ---- Finite doubles, at any address; `count` is a multiple of LANES ---------------------------
- */
+/* ---- Finite doubles, at any address; `count` is a multiple of LANES -------------------------- */
 
 INLINE doubles load(const void *x, size_t at)
 {
@@ -152,8 +151,7 @@ INLINE void square_doubles(struct lanes *lanes, const void *x, size_t count, dou
 	sums_copy(lanes->sum, sum);
 }
 
-/* ---- Finite floats: widened in registers, extremes compared as they are -----------------------
- */
+/* ---- Finite floats: widened in registers, extremes compared as they are ---------------------- */
 
 INLINE doubles widen(const void *x, size_t at)
 {
@@ -218,8 +216,7 @@ INLINE void square_floats(struct lanes *lanes, const void *x, size_t count, doub
 	sums_copy(lanes->sum, sum);
 }
 
-/* ---- Floats or doubles of which some are not finite -------------------------------------------
- */
+/* ---- Floats or doubles of which some are not finite ------------------------------------------ */
 
 INLINE doubles load_real(const void *x, size_t at, bool is_float)
 {
@@ -281,8 +278,7 @@ INLINE void square_with_care(struct lanes *lanes, const void *x, size_t count, d
 	sums_copy(lanes->sum, sum);
 }
 
-/* ---- Fewer elements than lanes ----------------------------------------------------------------
- */
+/* ---- Fewer elements than lanes --------------------------------------------------------------- */
 
 struct few {
 	double add[LANES]; /* +0 for what is not there: no lane is ever -0, so that it stays */

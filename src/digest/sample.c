@@ -82,8 +82,7 @@ static void take_sketch(struct wti_sampler *sampler, const void *elements, uint6
 			   (size_t)(count * each));
 }
 
-/* ---- Elements --------------------------------------------------------------------------------
- */
+/* ---- Elements -------------------------------------------------------------------------------- */
 
 static void put(struct wti_sampler *sampler)
 {

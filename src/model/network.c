@@ -45,8 +45,7 @@ static int by_name(const void *a, const void *b)
 	return strverscmp(x, y);
 }
 
-/* ---- The chain ---------------------------------------------------------------------------------
- */
+/* ---- The chain ------------------------------------------------------------------------------- */
 
 struct matrices {
 	const struct wti_model_tensor *items[LAYERS_MAX];
@@ -132,8 +131,7 @@ static bool find_chain(struct wti_network *network, const struct wti_model *mode
 	return false;
 }
 
-/* ---- Elements ----------------------------------------------------------------------------------
- */
+/* ---- Elements -------------------------------------------------------------------------------- */
 
 static int turn(struct wti_layer *layer, struct wt_err *err)
 {
@@ -162,8 +160,7 @@ static int load_layer(struct wti_network *network, struct wti_model *model, stru
 	return r;
 }
 
-/* ---- The network -------------------------------------------------------------------------------
- */
+/* ---- The network ----------------------------------------------------------------------------- */
 
 static int open_chain(struct wti_network *network, struct wti_model *model, size_t inputs,
 		      struct wt_err *err)

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Schemas ----------------------------------------------------------------------------------
- */
+/* ---- Schemas --------------------------------------------------------------------------------- */
 
 static void schema_release(struct ArrowSchema *schema)
 {
@@ -82,8 +81,7 @@ int wti_arrow_table_schema(const struct wti_column_slice *slices, size_t count,
 	return 0;
 }
 
-/* ---- Arrays -----------------------------------------------------------------------------------
- */
+/* ---- Arrays ---------------------------------------------------------------------------------- */
 
 /* Behind ArrowArray.private_data. */
 struct holder {
@@ -185,8 +183,7 @@ static int table_array(const struct wti_column_slice *slices, size_t count, stru
 	return 0;
 }
 
-/* ---- Streams ----------------------------------------------------------------------------------
- */
+/* ---- Streams --------------------------------------------------------------------------------- */
 
 /* Behind ArrowArrayStream.private_data. */
 struct chunk {

@@ -25,8 +25,7 @@ struct job {
 	int64_t times_ns[RUN_ROWS];
 };
 
-/* ---- Columns ----------------------------------------------------------------------------------
- */
+/* ---- Columns --------------------------------------------------------------------------------- */
 
 static int make_columns(struct wti_call_table *calls, bool with_exception, struct wt_err *err)
 {
@@ -95,8 +94,7 @@ static void set_i64(struct wti_column *column, size_t row, int64_t value)
 	wti_column_not_null(column, row);
 }
 
-/* ---- Matching ---------------------------------------------------------------------------------
- */
+/* ---- Matching -------------------------------------------------------------------------------- */
 
 /* 1 if it is, 0 if not, or an error. */
 static int is_wanted(struct job *job, const struct wt_event *event, struct wt_err *err)
@@ -199,8 +197,7 @@ static int take_rows(struct job *job, int count, struct wt_err *err)
 	return r;
 }
 
-/* ---- Running it -------------------------------------------------------------------------------
- */
+/* ---- Running it ------------------------------------------------------------------------------ */
 
 static bool narrows(const struct wt_query *query)
 {

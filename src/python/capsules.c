@@ -87,8 +87,7 @@ PyObject *wti_series_arrow_stream(PyObject *self, PyObject *args, PyObject *keyw
 								   : wrap_ArrowArrayStream(&stream);
 }
 
-/* ---- Tables -----------------------------------------------------------------------------------
- */
+/* ---- Tables ---------------------------------------------------------------------------------- */
 
 /* The slices of a list of columns that have equally many rows; to be freed. NULL: raised. */
 static struct wti_column_slice *slices_of(PyObject *module, PyObject *columns, size_t *ret_count)

@@ -166,8 +166,7 @@ bool wti_column_is_null(const struct wti_column *column, size_t row)
 	return column->valid && !(column->valid[row / 8] >> row % 8 & 1);
 }
 
-/* ---- Texts ------------------------------------------------------------------------------------
- */
+/* ---- Texts ----------------------------------------------------------------------------------- */
 
 struct wt_text wti_utf8_text(struct wti_buf *scratch, struct wt_text text)
 {

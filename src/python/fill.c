@@ -113,8 +113,7 @@ static int put32(struct wti_column *column, const uint64_t *in, const struct wti
 	return 0;
 }
 
-/* ---- What every event has ---------------------------------------------------------------------
- */
+/* ---- What every event has -------------------------------------------------------------------- */
 
 int wti_fill_time(struct wti_source *source, const struct wti_rows *rows)
 {
@@ -194,8 +193,7 @@ int wti_fill_track_name(struct wti_source *source, const struct wti_rows *rows)
 	return r;
 }
 
-/* ---- Fields -----------------------------------------------------------------------------------
- */
+/* ---- Fields ---------------------------------------------------------------------------------- */
 
 int wti_fill_bits32(struct wti_source *source, const struct wti_rows *rows)
 {
@@ -444,8 +442,7 @@ int wti_fill_call(struct wti_source *source, const struct wti_rows *rows)
 	return r;
 }
 
-/* ---- Context ----------------------------------------------------------------------------------
- */
+/* ---- Context --------------------------------------------------------------------------------- */
 
 static int change_text(struct wti_source *source, const struct wti_change *change,
 		       int32_t *ret_code)

@@ -86,8 +86,7 @@ int wti_check_kind(const struct wt_trace *trace, const char *name, struct wt_err
 		       name);
 }
 
-/* ---- Fields as columns ------------------------------------------------------------------------
- */
+/* ---- Fields as columns ----------------------------------------------------------------------- */
 
 static int index_of(const struct wt_kind *kind, const struct wt_field *field)
 {
@@ -199,8 +198,7 @@ static int add_field(struct wti_gather *gather, const struct wt_kind *kind,
 	return add(gather, name, &source, err);
 }
 
-/* ---- Which columns ----------------------------------------------------------------------------
- */
+/* ---- Which columns --------------------------------------------------------------------------- */
 
 static int add_defaults(struct wti_gather *gather, const struct wt_kind *kind,
 			const struct wti_headings *headings, struct wt_err *err)
@@ -356,8 +354,7 @@ int wti_gather_init(struct wti_gather *gather, const struct wt_trace *trace, con
 	return r;
 }
 
-/* ---- Gathering --------------------------------------------------------------------------------
- */
+/* ---- Gathering ------------------------------------------------------------------------------- */
 
 static void forget_codes(struct wti_gather *gather, struct wti_source *source)
 {

@@ -49,8 +49,7 @@ static const struct {
 	[BYTES] = {"size_bytes", "bytes", "of a copy", WTI_COLUMN_U64},
 };
 
-/* ---- Reading ---------------------------------------------------------------------------------
- */
+/* ---- Reading --------------------------------------------------------------------------------- */
 
 static bool add_number(struct wti_column *column, uint64_t value, bool is_known)
 {
@@ -175,8 +174,7 @@ PyObject *wti_sbt_read(PyObject *self, PyObject *path)
 	return result;
 }
 
-/* ---- Writing ---------------------------------------------------------------------------------
- */
+/* ---- Writing --------------------------------------------------------------------------------- */
 
 /* Numbers that do not fit are refused, not cut. */
 static int wide(PyObject *object, void *ret_number)

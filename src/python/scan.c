@@ -261,8 +261,7 @@ static PyObject *scan_rows(PyObject *self, PyObject *argument)
 	return count < 0 ? wti_raise(module_of(scan), &err) : list;
 }
 
-/* ---- Calls ------------------------------------------------------------------------------------
- */
+/* ---- Calls ----------------------------------------------------------------------------------- */
 
 static int append_column(const struct wti_module *module, PyObject *list, struct wti_column *column)
 {

@@ -53,8 +53,7 @@ static bool is_text(const struct series *series)
 	return series->slice.column->type == WTI_COLUMN_TEXT && !series->slice.codes;
 }
 
-/* ---- The buffer protocol ----------------------------------------------------------------------
- */
+/* ---- The buffer protocol --------------------------------------------------------------------- */
 
 static int get_buffer(PyObject *self, Py_buffer *view, int flags)
 {
@@ -86,8 +85,7 @@ static int get_buffer(PyObject *self, Py_buffer *view, int flags)
 	return 0;
 }
 
-/* ---- Single values ----------------------------------------------------------------------------
- */
+/* ---- Single values --------------------------------------------------------------------------- */
 
 static PyObject *number_at(const struct wti_column *column, size_t row)
 {
@@ -210,8 +208,7 @@ static PyObject *to_list(PyObject *self, PyObject *unused)
 	return list;
 }
 
-/* ---- What it is -------------------------------------------------------------------------------
- */
+/* ---- What it is ------------------------------------------------------------------------------ */
 
 static PyObject *get_name(PyObject *self, void *unused)
 {

@@ -61,8 +61,7 @@ static PyObject *append(PyObject *list, PyObject *item)
 	return list;
 }
 
-/* ---- Streams and tracks -----------------------------------------------------------------------
- */
+/* ---- Streams and tracks ---------------------------------------------------------------------- */
 
 static uint64_t event_count(const struct wt_reader *reader)
 {
@@ -132,8 +131,7 @@ static PyObject *tracks(PyObject *self, PyObject *unused)
 	return list;
 }
 
-/* ---- Kinds ------------------------------------------------------------------------------------
- */
+/* ---- Kinds ----------------------------------------------------------------------------------- */
 
 static const char *type_name(uint8_t type)
 {
@@ -219,8 +217,7 @@ static PyObject *kinds(PyObject *self, PyObject *unused)
 	return list;
 }
 
-/* ---- Damage -----------------------------------------------------------------------------------
- */
+/* ---- Damage ---------------------------------------------------------------------------------- */
 
 static PyObject *damage_item(PyObject *path, const struct wt_err *err)
 {

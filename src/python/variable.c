@@ -33,8 +33,7 @@ static int add(struct wti_variable_stream *stream, const struct wti_change *chan
 	return 0;
 }
 
-/* ---- Reading ----------------------------------------------------------------------------------
- */
+/* ---- Reading --------------------------------------------------------------------------------- */
 
 /* How the rows of one block become changes. */
 typedef int (*taker)(struct wti_variable *variable, struct wti_variable_stream *stream,
@@ -144,8 +143,7 @@ static size_t change_count(const struct wti_variable *variable)
 	return count;
 }
 
-/* ---- Order ------------------------------------------------------------------------------------
- */
+/* ---- Order ----------------------------------------------------------------------------------- */
 
 static int by_time(const void *a, const void *b)
 {
@@ -256,8 +254,7 @@ int wti_variable_read(struct wti_variable *variable, const struct wt_trace *trac
 	return 0;
 }
 
-/* ---- Looking up -------------------------------------------------------------------------------
- */
+/* ---- Looking up ------------------------------------------------------------------------------ */
 
 /* How many of the `count` changes are at or before `ticks`; begins where the last search ended. */
 static size_t position(const struct wti_change *changes, size_t count, uint64_t ticks, size_t hint)

@@ -80,8 +80,7 @@ const char *wti_replay_call_fill_buffer(const struct wti_replay_call *c)
 								   to->bytes, EVENTS(c)));
 }
 
-/* ---- Rectangles
- * ----------------------------------------------------------------------------------- */
+/* ---- Rectangles ------------------------------------------------------------------------------ */
 
 /* origin, other origin, region, row and slice pitch, other row and slice pitch. */
 enum { ORIGIN = 0, OTHER = 3, REGION = 6, ROW = 9, SLICE, OTHER_ROW, OTHER_SLICE, NUMBERS };

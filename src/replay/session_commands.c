@@ -87,8 +87,7 @@ const char *wti_replay_call_part(const struct wti_replay_call *c,
 	return wti_replay_session_object(c->session, (uint32_t)sub - 1, ret);
 }
 
-/* ---- Calls that only have a place in the order
- * ---------------------------------------------------- */
+/* ---- Calls that only have a place in the order ----------------------------------------------- */
 
 const char *wti_replay_call_order_only(const struct wti_replay_call *c)
 {
@@ -102,8 +101,7 @@ static const char *barrier(const struct wti_replay_call *c)
 		c, c->session->cl.clEnqueueBarrierWithWaitList(c->queue, EVENTS(c)));
 }
 
-/* ---- All of them
- * ---------------------------------------------------------------------------------- */
+/* ---- All of them ----------------------------------------------------------------------------- */
 
 static const char *(*const functions[])(const struct wti_replay_call *c) = {
 	[WTI_CALL_KERNEL] = wti_replay_call_run_kernel,

@@ -134,8 +134,7 @@ const char *wti_replay_call_buffer_to_image(const struct wti_replay_call *c)
 					c->queue, source, target, n[9], n, n + 6, EVENTS(c)));
 }
 
-/* ---- Mappings
- * ------------------------------------------------------------------------------------- */
+/* ---- Mappings -------------------------------------------------------------------------------- */
 
 /* The region of an image is that of the mapping before; its pitches are the driver's again. */
 const char *wti_replay_call_unmap_image(const struct wti_replay_call *c,

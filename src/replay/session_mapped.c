@@ -49,8 +49,7 @@ const char *wti_replay_call_svm_fill(const struct wti_replay_call *c)
 						       to->bytes, EVENTS(c)));
 }
 
-/* ---- Mappings
- * ------------------------------------------------------------------------------------- */
+/* ---- Mappings -------------------------------------------------------------------------------- */
 
 /* What the host saw is read, if it was recorded; otherwise it only has its place in the order. */
 const char *wti_replay_call_map(const struct wti_replay_call *c)

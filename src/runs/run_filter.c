@@ -290,8 +290,7 @@ static int apply_moment(const struct wti_catalogue *c, const struct wti_filter_t
 	return 0;
 }
 
-/* ---- Numbers -----------------------------------------------------------------------------------
- */
+/* ---- Numbers --------------------------------------------------------------------------------- */
 
 /* "0.2", "200ms" of times, "2G" of sizes; "nan". */
 static bool read_value(const char *text, const char *unit, double *ret_value)

@@ -187,8 +187,7 @@ void wt_sbt_reader_free(struct wt_sbt_reader *reader)
 	free(reader);
 }
 
-/* ---- Events -----------------------------------------------------------------------------------
- */
+/* ---- Events ---------------------------------------------------------------------------------- */
 
 static void pass_stack(struct wt_sbt_reader *reader)
 {

@@ -70,8 +70,7 @@ bool wti_syscall_place(const struct wti_syscall *call, int32_t arg, int32_t fd,
  */
 void wti_syscall_read(const struct wt_event *event, struct wti_syscall *ret_call);
 
-/* ---- Who made it ------------------------------------------------------------------------------
- */
+/* ---- Who made it ----------------------------------------------------------------------------- */
 
 struct wti_task {
 	size_t stream;

@@ -87,8 +87,7 @@ static bool settle(const struct wt_cursor *cursor, struct wti_opened *opened)
 	return false;
 }
 
-/* ---- Opening and closing blocks ---------------------------------------------------------------
- */
+/* ---- Opening and closing blocks -------------------------------------------------------------- */
 
 /* Keeps one block's memory for the next; more would add up with the number of streams. */
 static void retire(struct wt_cursor *cursor, struct wti_opened *opened)
@@ -148,8 +147,7 @@ static int open_whole(struct wt_cursor *cursor, struct wti_opened *opened, struc
 	return settle(cursor, opened);
 }
 
-/* ---- Blocks in parts --------------------------------------------------------------------------
- */
+/* ---- Blocks in parts ------------------------------------------------------------------------- */
 
 /* What the block will take is known but for its texts: those count when they are there. */
 static bool fits(const struct wt_cursor *cursor, const struct waiting *waiting)
@@ -259,8 +257,7 @@ static int open_in_parts(struct wt_cursor *cursor, const struct waiting *waiting
 	return next_slice(cursor, opened, 0, err);
 }
 
-/* ---- Taking blocks in ---------------------------------------------------------------------------
- */
+/* ---- Taking blocks in ------------------------------------------------------------------------ */
 
 static int open_block(struct wt_cursor *cursor, const struct waiting *waiting, struct wt_err *err)
 {
@@ -301,8 +298,7 @@ static int open_due(struct wt_cursor *cursor, struct wt_err *err)
 	return 0;
 }
 
-/* ---- Setting up --------------------------------------------------------------------------------
- */
+/* ---- Setting up ------------------------------------------------------------------------------ */
 
 static int by_time(const void *a, const void *b)
 {
@@ -411,8 +407,7 @@ void wt_cursor_free(struct wt_cursor *cursor)
 	free(cursor);
 }
 
-/* ---- Handing out -------------------------------------------------------------------------------
- */
+/* ---- Handing out ----------------------------------------------------------------------------- */
 
 static void hand_out(const struct wt_cursor *cursor, const struct wti_opened *opened,
 		     struct wt_event *ret_event)

@@ -66,8 +66,7 @@ static int gather(const struct wt_trace *trace, struct wt_timeline *timeline, st
 	return r;
 }
 
-/* ---- Figures ----------------------------------------------------------------------------------
- */
+/* ---- Figures --------------------------------------------------------------------------------- */
 
 static const struct wt_table *table_of(const struct wt_result *result, const char *key)
 {

@@ -238,8 +238,7 @@ static void send_unconnected(char **words)
 		must(sendto(fd, "x", 1, 0, (struct sockaddr *)&to, sizeof(to)) == 1, "sendto");
 }
 
-/* ---- Calls that are not let through, or not finished ------------------------------------------
- */
+/* ---- Calls that are not let through, or not finished ----------------------------------------- */
 
 static void try_connect(void)
 {

@@ -100,8 +100,7 @@ static void track(struct stream *s, uint32_t id, uint32_t tid)
 							.name_bytes = 4}));
 }
 
-/* ---- A process that trains ---------------------------------------------------------------------
- */
+/* ---- A process that trains ------------------------------------------------------------------- */
 
 static void context(struct stream *s, const char *key, int64_t value, const char *text)
 {
@@ -216,8 +215,7 @@ static void begin_process(struct stream *s)
 	}
 }
 
-/* ---- System calls ------------------------------------------------------------------------------
- */
+/* ---- System calls ---------------------------------------------------------------------------- */
 
 static void task(struct stream *s, int index, uint32_t pid)
 {
@@ -257,8 +255,7 @@ static void open_file(struct stream *s, int index, int step_number)
 	add(s, (uint32_t)index + 1, WT_KIND_SYSCALL, values, memory, (size_t)bytes + 4);
 }
 
-/* ---- The run -----------------------------------------------------------------------------------
- */
+/* ---- The run --------------------------------------------------------------------------------- */
 
 static void write_run(const char *folder, int processes)
 {

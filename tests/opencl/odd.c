@@ -160,8 +160,7 @@ static void callbacks(void)
 	close_device(&shared.s);
 }
 
-/* ---- What a function of an event gets, and what it may do --------------------------------------
- */
+/* ---- What a function of an event gets, and what it may do ------------------------------------ */
 
 enum { WATCHED = 5 };
 
@@ -247,8 +246,7 @@ static void callback_arguments(void)
 	close_device(&shared.s);
 }
 
-/* ---- Programs that are linked, or have constants -----------------------------------------------
- */
+/* ---- Programs that are linked, or have constants --------------------------------------------- */
 
 static cl_program compiled(struct session *s, const char *text)
 {
@@ -316,8 +314,7 @@ static void constants(void)
 	use_program(&s);
 }
 
-/* ---- Parts of a device -------------------------------------------------------------------------
- */
+/* ---- Parts of a device ----------------------------------------------------------------------- */
 
 static void print_device(const char *what, cl_device_id device)
 {

@@ -83,8 +83,7 @@ static struct {
 	uint64_t kernels, copies, nodes, sum, dropped, called, unknown, ranges, marks;
 } standin;
 
-/* ---- The library ------------------------------------------------------------------------------
- */
+/* ---- The library ----------------------------------------------------------------------------- */
 
 STANDIN int rocprofiler_create_context(struct id *context);
 int rocprofiler_create_context(struct id *context)
@@ -180,8 +179,7 @@ int rocprofiler_flush_buffer(struct id buffer)
 	return buffer.handle != 2;
 }
 
-/* ---- HIP --------------------------------------------------------------------------------------
- */
+/* ---- HIP ------------------------------------------------------------------------------------- */
 
 static void call_back(uint32_t kind, uint32_t operation, uint32_t phase, void *payload)
 {

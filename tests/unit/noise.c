@@ -69,8 +69,7 @@ static void test_parse(void)
 	CHECK(wti_noise_parse("off", &noise) && noise.mode == WTI_NOISE_OFF);
 }
 
-/* ---- Distribution -----------------------------------------------------------------------------
- */
+/* ---- Distribution ---------------------------------------------------------------------------- */
 
 enum { DRAWS = 1 << 18 };
 static double doubles[DRAWS];
@@ -214,8 +213,7 @@ static void test_types(void)
 	}
 }
 
-/* ---- What stays -------------------------------------------------------------------------------
- */
+/* ---- What stays ------------------------------------------------------------------------------ */
 
 static const char *const modes[] = {"rr", "rr:1", "rr:30", "pb:5", "mca", "sr:3", "sr:40"};
 enum { MODES = sizeof(modes) / sizeof(modes[0]) };
@@ -282,8 +280,7 @@ static void test_off(void)
 	CHECK(!wti_noise_takes(WT_DTYPE_I64) && !wti_noise_takes(WT_DTYPE_BOOL));
 }
 
-/* ---- The same in every way --------------------------------------------------------------------
- */
+/* ---- The same in every way ------------------------------------------------------------------- */
 
 static const struct {
 	uint32_t dtype;
@@ -375,8 +372,7 @@ static void test_keys(void)
 				CHECK(drawn[a][i] != drawn[b][i]);
 }
 
-/* ---- Cancellation -----------------------------------------------------------------------------
- */
+/* ---- Cancellation ---------------------------------------------------------------------------- */
 
 static void test_cancellation(void)
 {

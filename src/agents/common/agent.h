@@ -273,8 +273,7 @@ static inline bool wti_commit(struct wti_here here, uint32_t bytes)
 	return true;
 }
 
-/* ---- The shortest way -------------------------------------------------------------------------
- */
+/* ---- The shortest way ------------------------------------------------------------------------ */
 
 /*
  * For the events that are emitted most: a function that calls nothing, and hands whatever is not

@@ -38,8 +38,7 @@ static const uint32_t wanted[] = {
 	WTI_CUDA_JIT,
 };
 
-/* ---- Buffers: called on any thread of the program or of CUPTI ---------------------------------
- */
+/* ---- Buffers: called on any thread of the program or of CUPTI -------------------------------- */
 
 static void requested(uint8_t **ret_buffer, size_t *ret_bytes, size_t *ret_records_max)
 {
@@ -69,8 +68,7 @@ static void completed(void *context, uint32_t stream, uint8_t *data, size_t byte
 	sem_post(&wti_cuda.work);
 }
 
-/* ---- What the program's own agent tells us, where there are no callbacks ----------------------
- */
+/* ---- What the program's own agent tells us, where there are no callbacks --------------------- */
 
 static void external_push(uint64_t event)
 {
@@ -93,8 +91,7 @@ static const char *call_name(int domain, uint32_t cbid)
 	return wti_cuda.cupti.callback_name(domain, cbid, &name) ? NULL : name;
 }
 
-/* ---- Start ------------------------------------------------------------------------------------
- */
+/* ---- Start ----------------------------------------------------------------------------------- */
 
 static void missing(const char *what, int result)
 {
@@ -182,8 +179,7 @@ static void read_settings(char path[PATH_MAX])
 				!strcmp(graphs, "whole");
 }
 
-/* ---- End --------------------------------------------------------------------------------------
- */
+/* ---- End ------------------------------------------------------------------------------------- */
 
 static void at_exit(void)
 {

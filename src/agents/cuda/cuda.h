@@ -42,16 +42,14 @@ struct wti_cuda {
 
 extern struct wti_cuda wti_cuda;
 
-/* ---- calls.c: of the threads of the program ---------------------------------------------------
- */
+/* ---- calls.c: of the threads of the program -------------------------------------------------- */
 
 /* Subscribes to calls. False: there is another subscriber, or it failed; `missing` says so. */
 bool wti_cuda_calls_start(void);
 /* Takes calls that say nothing out of the activity records. */
 void wti_cuda_calls_quiet(void);
 
-/* ---- worker.c: the thread that decodes --------------------------------------------------------
- */
+/* ---- worker.c: the thread that decodes ------------------------------------------------------- */
 
 bool wti_cuda_worker_start(void);
 /* Waits until everything is decoded, or a while. */

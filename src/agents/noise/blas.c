@@ -62,8 +62,7 @@ enum { WTI_BLAS_FORTRAN(SLOT) WTI_LAPACK(SLOT) WTI_CBLAS(SLOT) WTI_BLAS_NUMBERS(
 static struct function functions[] = {WTI_BLAS_FORTRAN(FUNCTION) WTI_LAPACK(FUNCTION)
 					      WTI_CBLAS(FUNCTION) WTI_BLAS_NUMBERS(NUMBER)};
 
-/* ---- Results ----------------------------------------------------------------------------------
- */
+/* ---- Results --------------------------------------------------------------------------------- */
 
 /* Lines of elements: columns, or rows of a matrix that is stored by rows. */
 struct block {
@@ -221,8 +220,7 @@ static struct block block_of(const struct function *function, const uintptr_t *w
 	return block;
 }
 
-/* ---- Noise ------------------------------------------------------------------------------------
- */
+/* ---- Noise ----------------------------------------------------------------------------------- */
 
 static uint64_t bits_mixed(uint64_t hash, const uint8_t *data, int64_t bytes)
 {
@@ -294,8 +292,7 @@ static void perturb_number(struct function *function, void *number, const void *
 	wti_noise_apply(&wti_preload.settings.noise, &key, function->dtype, number, 0, 1, 0);
 }
 
-/* ---- Functions --------------------------------------------------------------------------------
- */
+/* ---- Functions ------------------------------------------------------------------------------- */
 
 #define DECLARED                                                                                   \
 	uintptr_t w0, uintptr_t w1, uintptr_t w2, uintptr_t w3, uintptr_t w4, uintptr_t w5,        \

@@ -39,8 +39,7 @@ bool wti_noise_takes(uint32_t dtype)
 	return wti_noise_format(dtype);
 }
 
-/* ---- Modes ------------------------------------------------------------------------------------
- */
+/* ---- Modes ----------------------------------------------------------------------------------- */
 
 static bool parse_bits(const char *text, uint32_t *ret)
 {
@@ -74,8 +73,7 @@ bool wti_noise_parse(const char *text, struct wti_noise *ret)
 	return false;
 }
 
-/* ---- Draws ------------------------------------------------------------------------------------
- */
+/* ---- Draws ----------------------------------------------------------------------------------- */
 
 struct wti_noise_draw wti_noise_draw_of(uint64_t seed, const struct wti_noise_key *key)
 {
@@ -97,8 +95,7 @@ uint64_t wti_noise_seed(uint64_t seed, uint32_t run)
 	return (uint64_t)draw.key[1] << 32 | draw.key[0];
 }
 
-/* ---- Noise ------------------------------------------------------------------------------------
- */
+/* ---- Noise ----------------------------------------------------------------------------------- */
 
 /* p - t for a number that may have fewer bits than p. */
 static uint32_t shift_of(const struct wti_noise_work *work, uint64_t significand)
@@ -150,8 +147,7 @@ void wti_noise_plain(const struct wti_noise_work *work, uint8_t *data, uint64_t 
 	}
 }
 
-/* ---- Apply ------------------------------------------------------------------------------------
- */
+/* ---- Apply ----------------------------------------------------------------------------------- */
 
 bool wti_noise_work_of(const struct wti_noise *noise, const struct wti_noise_key *key,
 		       const struct wti_noise_format *format, struct wti_noise_work *ret)

@@ -68,8 +68,7 @@ static inline void in_order(__m256i word[4])
 	word[3] = _mm256_permute2x128_si256(blocks26, blocks37, 0x31);
 }
 
-/* ---- Numbers of up to four bytes, each in four ------------------------------------------------
- */
+/* ---- Numbers of up to four bytes, each in four ----------------------------------------------- */
 
 struct lanes32 {
 	__m256i sign;    /* the bit */
@@ -213,8 +212,7 @@ static inline __attribute__((always_inline)) uint64_t apply32(const struct wti_n
 	return done;
 }
 
-/* ---- Numbers of eight bytes -------------------------------------------------------------------
- */
+/* ---- Numbers of eight bytes ------------------------------------------------------------------ */
 
 struct lanes64 {
 	__m256i half;

@@ -20,8 +20,7 @@ enum { PLACES = 16 };
 struct wti_preload wti_preload;
 __thread uint32_t wti_preload_depth;
 
-/* ---- Settings ---------------------------------------------------------------------------------
- */
+/* ---- Settings -------------------------------------------------------------------------------- */
 
 static bool read_settings(void)
 {
@@ -64,8 +63,7 @@ bool wti_taken_ask(struct wti_taken *taken)
 	return is_perturbed;
 }
 
-/* ---- Real functions ---------------------------------------------------------------------------
- */
+/* ---- Real functions -------------------------------------------------------------------------- */
 
 static const struct link_map *module_of(const void *place)
 {
@@ -115,8 +113,7 @@ uintptr_t wti_taken_find(struct wti_taken *taken, const void *place)
 	return real;
 }
 
-/* ---- Places -----------------------------------------------------------------------------------
- */
+/* ---- Places ---------------------------------------------------------------------------------- */
 
 uint64_t wti_preload_mix(uint64_t a, uint64_t b)
 {

@@ -109,8 +109,7 @@ WTI_CL_COMMAND(clEnqueueMigrateMemObjects, WT_OP_COPY,
 		       wti_cl_gives(c, &flags, sizeof(flags));
 	       })
 
-/* ---- Mapping
- * -------------------------------------------------------------------------------------- */
+/* ---- Mapping --------------------------------------------------------------------------------- */
 
 static void *CL_API_CALL layer_clEnqueueMapBuffer(cl_command_queue queue, cl_mem buffer,
 						  cl_bool blocking, cl_map_flags flags,

@@ -237,8 +237,7 @@ uint32_t wti_cl_device_clock(cl_context context, cl_device_id device)
 	return clock;
 }
 
-/* ---- Parts of devices --------------------------------------------------------------------------
- */
+/* ---- Parts of devices ------------------------------------------------------------------------ */
 
 /* What had this handle before is over: the driver has given it to another part. */
 static void part_add(cl_device_id device)
@@ -300,8 +299,7 @@ void wti_cl_take_devices(cl_icd_dispatch *ours)
 	WTI_CL_TAKE(ours, clReleaseDevice);
 }
 
-/* ---- Clocks that drift -------------------------------------------------------------------------
- */
+/* ---- Clocks that drift ----------------------------------------------------------------------- */
 
 void wti_cl_device_pair(const struct wti_cl_queue *queue)
 {

@@ -87,8 +87,7 @@ static cl_int CL_API_CALL layer_clWaitForEvents(cl_uint count, const cl_event *l
 	return status;
 }
 
-/* ---- Events that the program sets itself
- * ----------------------------------------------------------- */
+/* ---- Events that the program sets itself ----------------------------------------------------- */
 
 static cl_event CL_API_CALL layer_clCreateUserEvent(cl_context context, cl_int *status)
 {

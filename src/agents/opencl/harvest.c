@@ -40,8 +40,7 @@ static struct {
  */
 static __thread bool is_harvesting;
 
-/* ---- The queue's pending commands --------------------------------------------------------------
- */
+/* ---- The queue's pending commands ------------------------------------------------------------ */
 
 static bool make_room(struct wti_cl_pendings *list)
 {
@@ -96,8 +95,7 @@ static void take_incoming(struct wti_cl_queue *queue)
 	pthread_mutex_unlock(&queue->lock);
 }
 
-/* ---- One command -------------------------------------------------------------------------------
- */
+/* ---- One command ----------------------------------------------------------------------------- */
 
 struct times {
 	cl_ulong queued, submitted, started, ended;
@@ -275,8 +273,7 @@ void wti_cl_harvest_later(struct wti_cl_queue *queue, const struct wti_cl_pendin
 		sem_post(&all.wanted);
 }
 
-/* ---- References that are ours ------------------------------------------------------------------
- */
+/* ---- References that are ours ---------------------------------------------------------------- */
 
 static cl_uint count_event(const struct wti_cl_pendings *list, cl_event event)
 {
@@ -317,8 +314,7 @@ void wti_cl_harvest_leave(struct wti_cl_queue *queue)
 	wti_cl_unlock(WTI_CL_LOCK_QUEUES);
 }
 
-/* ---- All queues, and the thread ----------------------------------------------------------------
- */
+/* ---- All queues, and the thread -------------------------------------------------------------- */
 
 static void queue_free(struct wti_cl_queue *queue)
 {
@@ -433,8 +429,7 @@ void wti_cl_harvest_queue(struct wti_cl_queue *queue)
 	wti_cl_unlock(WTI_CL_LOCK_QUEUES);
 }
 
-/* ---- The end -----------------------------------------------------------------------------------
- */
+/* ---- The end --------------------------------------------------------------------------------- */
 
 /*
  * The thread is not in the driver, and comes no more. A lock may be held by a thread that will not

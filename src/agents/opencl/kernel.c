@@ -98,8 +98,7 @@ static cl_kernel CL_API_CALL layer_clCloneKernel(cl_kernel kernel, cl_int *statu
 	return handle;
 }
 
-/* ---- Arguments
- * ------------------------------------------------------------------------------------ */
+/* ---- Arguments ------------------------------------------------------------------------------- */
 
 static cl_int CL_API_CALL layer_clSetKernelArg(cl_kernel handle, cl_uint index, size_t bytes,
 					       const void *value)
@@ -150,8 +149,7 @@ static cl_int CL_API_CALL layer_clSetKernelExecInfo(cl_kernel handle, cl_kernel_
 	return status;
 }
 
-/* ---- Launches
- * ------------------------------------------------------------------------------------- */
+/* ---- Launches -------------------------------------------------------------------------------- */
 
 static void read_geometry(struct wti_cl_geometry *ret, cl_uint dimensions, const size_t *offset,
 			  const size_t *global, const size_t *local)

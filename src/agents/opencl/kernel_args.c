@@ -130,8 +130,7 @@ void wti_cl_arguments_free(struct wti_cl_kernel *kernel)
 	free(kernel->arguments);
 }
 
-/* ---- At a launch
- * ---------------------------------------------------------------------------------- */
+/* ---- At a launch ----------------------------------------------------------------------------- */
 
 static void emit_memory(struct wti_cl_command *command, const struct wti_cl_argument *argument,
 			int32_t index)
@@ -192,8 +191,7 @@ void wti_cl_arguments_emit(struct wti_cl_command *command, const struct wti_cl_k
 		emit_indirect(command, kernel->indirect[i]);
 }
 
-/* ---- Declarations
- * ---------------------------------------------------------------------------------- */
+/* ---- Declarations ---------------------------------------------------------------------------- */
 
 static bool ask(cl_kernel handle, cl_uint index, cl_kernel_arg_info which, size_t bytes, void *out)
 {

@@ -72,8 +72,7 @@ static cl_mem CL_API_CALL layer_clCreateSubBuffer(cl_mem buffer, cl_mem_flags fl
 	return handle;
 }
 
-/* ---- Images
- * --------------------------------------------------------------------------------------- */
+/* ---- Images ---------------------------------------------------------------------------------- */
 
 /* What creating it again needs; numbers of fixed width, in the order of the API's structs. */
 struct image_details {
@@ -180,8 +179,7 @@ static cl_mem CL_API_CALL layer_clCreateImage3D(cl_context context, cl_mem_flags
 			 context, flags, format, &about, host);
 }
 
-/* ---- Pipes and samplers
- * ---------------------------------------------------------------------------- */
+/* ---- Pipes and samplers ---------------------------------------------------------------------- */
 
 static cl_mem CL_API_CALL layer_clCreatePipe(cl_context context, cl_mem_flags flags,
 					     cl_uint packet_bytes, cl_uint packets,

@@ -18,8 +18,7 @@
 WITH_WAIT_LIST(clEnqueueMarkerWithWaitList, WT_OP_RECORD)
 WITH_WAIT_LIST(clEnqueueBarrierWithWaitList, WT_OP_WAIT)
 
-/* ---- Of OpenCL 1.0
- * -------------------------------------------------------------------------------- */
+/* ---- Of OpenCL 1.0 --------------------------------------------------------------------------- */
 
 static cl_int CL_API_CALL layer_clEnqueueMarker(cl_command_queue queue, cl_event *event)
 {

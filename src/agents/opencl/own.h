@@ -73,8 +73,7 @@ bool wti_cl_mutex_soon(pthread_mutex_t *mutex);
 /* In a child of fork(), which has none of the threads that may hold them. */
 void wti_cl_locks_reset(void);
 
-/* ---- objects.c: handles ------------------------------------------------------------------------
- */
+/* ---- objects.c: handles ---------------------------------------------------------------------- */
 
 struct wti_cl_object {
 	struct wti_cl_object *next; /* in its bucket */
@@ -126,8 +125,7 @@ void wti_cl_objects_see(void (*see)(void *cookie, const struct wti_cl_object *ob
 void wti_cl_object_emit(const struct wti_cl_object *object, uint32_t phase,
 			const struct wti_cl_new *about, uint64_t duration_ns);
 
-/* ---- device.c: devices and their clocks -------------------------------------------------------
- */
+/* ---- device.c: devices and their clocks ------------------------------------------------------ */
 
 struct wti_cl_device {
 	cl_device_id handle;
@@ -186,8 +184,7 @@ struct wti_cl_queue {
 	uint64_t ended_last;
 };
 
-/* ---- harvest.c: what has become of commands ---------------------------------------------------
- */
+/* ---- harvest.c: what has become of commands -------------------------------------------------- */
 
 /* From here on its commands are harvested. */
 void wti_cl_harvest_queue(struct wti_cl_queue *queue);
@@ -212,8 +209,7 @@ void wti_cl_harvest_end(void);
 /* In a child of fork(): what was awaited is its parent's. */
 void wti_cl_harvest_forked(void);
 
-/* ---- first.c: compilation before the first launch of a kernel ----------------------------------
- */
+/* ---- first.c: compilation before the first launch of a kernel -------------------------------- */
 
 /* For a launch that waits for these events. NULL: out of memory. */
 struct wti_cl_first *wti_cl_first_make(struct wt_name *kernel, uint64_t correlation, cl_uint count,
@@ -229,14 +225,12 @@ struct wti_cl_first *wti_cl_first_take(void);
 void wti_cl_first_report(struct wti_here here, struct wti_cl_first *list);
 bool wti_cl_first_waits(void);
 
-/* ---- correlate.c: which command an event belongs to --------------------------------------------
- */
+/* ---- correlate.c: which command an event belongs to ------------------------------------------ */
 
 void wti_cl_event_is(cl_event event, uint64_t correlation);
 uint64_t wti_cl_event_correlation(cl_event event); /* 0: not known */
 
-/* ---- command.c: from the call to the driver and back -------------------------------------------
- */
+/* ---- command.c: from the call to the driver and back ----------------------------------------- */
 
 struct wti_cl_command {
 	struct wti_here here;
@@ -294,14 +288,12 @@ uint64_t wti_cl_sync(struct wti_here here, struct wt_name *name, const struct wt
 		     uint64_t begin_ticks);
 void wti_cl_edge(struct wti_here here, uint32_t type, uint64_t from, uint64_t to);
 
-/* ---- content.c: bytes that are kept for replay
- * --------------------------------------------------- */
+/* ---- content.c: bytes that are kept for replay ----------------------------------------------- */
 
 /* The hash under which the bytes are kept; 0: they are not. Without --replayable always 0. */
 uint64_t wti_cl_content(const void *data, size_t bytes);
 
-/* ---- state.c: what buffers contain when nothing is on its way ---------------------------------
- */
+/* ---- state.c: what buffers contain when nothing is on its way -------------------------------- */
 
 /* With --replayable: a command writes this object. */
 void wti_cl_written(uint64_t object);
@@ -327,8 +319,7 @@ struct wti_cl_program {
 	char *source; /* NULL: made of something else */
 };
 
-/* ---- What each file takes over ------------------------------------------------------------------
- */
+/* ---- What each file takes over --------------------------------------------------------------- */
 
 void wti_cl_take_buffers(cl_icd_dispatch *ours);
 void wti_cl_take_images(cl_icd_dispatch *ours);

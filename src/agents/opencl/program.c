@@ -123,8 +123,7 @@ static cl_program CL_API_CALL layer_clCreateProgramWithBuiltInKernels(cl_context
 	return handle;
 }
 
-/* ---- Building
- * ------------------------------------------------------------------------------------- */
+/* ---- Building -------------------------------------------------------------------------------- */
 
 static uint64_t now_ns(void)
 {

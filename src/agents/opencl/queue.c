@@ -151,8 +151,7 @@ static cl_command_queue CL_API_CALL layer_clCreateCommandQueueWithProperties(
 	return handle;
 }
 
-/* ---- What the program may see
- * -------------------------------------------------------------------- */
+/* ---- What the program may see ---------------------------------------------------------------- */
 
 static cl_int answer(const void *value, size_t bytes, size_t room, void *out, size_t *ret_bytes)
 {
@@ -214,8 +213,7 @@ static cl_int CL_API_CALL layer_clSetCommandQueueProperty(cl_command_queue handl
 	return status;
 }
 
-/* ---- Waiting for all of it
- * ------------------------------------------------------------------------ */
+/* ---- Waiting for all of it ------------------------------------------------------------------- */
 
 static cl_int CL_API_CALL layer_clFinish(cl_command_queue handle)
 {

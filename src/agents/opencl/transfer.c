@@ -110,8 +110,7 @@ uint64_t wti_cl_whole(struct wti_cl_command *c, uint32_t mode, const void *mem)
 	return bytes;
 }
 
-/* ---- Mappings
- * -------------------------------------------------------------------------------------- */
+/* ---- Mappings -------------------------------------------------------------------------------- */
 
 void wti_cl_maps(struct wti_cl_command *c, const void *mem, uint64_t offset, uint64_t bytes,
 		 cl_map_flags flags)

@@ -17,8 +17,7 @@
 
 enum { SETTINGS_BYTES_MAX = 1 << 20 }; /* the recorder's own ceiling */
 
-/* ---- Setting up -------------------------------------------------------------------------------
- */
+/* ---- Setting up ------------------------------------------------------------------------------ */
 
 static PyObject *configure(PyObject *self, PyObject *arguments, PyObject *words)
 {
@@ -257,8 +256,7 @@ static PyObject *settings_text(PyObject *self, PyObject *nothing)
 	return text;
 }
 
-/* ---- For tests and for people -----------------------------------------------------------------
- */
+/* ---- For tests and for people ---------------------------------------------------------------- */
 
 /* (readable, dtype, count, hash, nan, inf, zeros, min, max, mean, m2), or None: not a tensor. */
 static PyObject *digest(PyObject *self, PyObject *object)

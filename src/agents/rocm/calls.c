@@ -60,8 +60,7 @@ static void called(uint32_t operation, uint32_t phase, uint64_t correlation)
 						.name = wti_name(here, atomic_load(&call->name))});
 }
 
-/* ---- Kernels ----------------------------------------------------------------------------------
- */
+/* ---- Kernels --------------------------------------------------------------------------------- */
 
 /* Ids count up, so a place is free nearly always; once all are taken, searching must not take long.
  */
@@ -111,8 +110,7 @@ bool wti_rocm_is_graph(uint64_t correlation)
 	       atomic_load(&wti_rocm.graphs[correlation % WTI_ROCM_GRAPHS_MAX]) == correlation;
 }
 
-/* ---- Both versions ----------------------------------------------------------------------------
- */
+/* ---- Both versions --------------------------------------------------------------------------- */
 
 static void dispatch(uint32_t kind, uint32_t operation, uint32_t phase, uint64_t correlation,
 		     const void *payload)

@@ -12,8 +12,7 @@
 
 #define CLOCK_DOMAIN WT_CLOCK_DEVICE /* the library's own, in ns */
 
-/* ---- Clock, devices, queues --------------------------------------------------------------------
- */
+/* ---- Clock, devices, queues ------------------------------------------------------------------ */
 
 static void look_at_clock(struct wti_here here)
 {
@@ -57,8 +56,7 @@ static uint32_t text_name(struct wti_here here, const char *text)
 	return *text ? wti_name(here, wti_name_find(text, strlen(text))) : 0;
 }
 
-/* ---- Operations --------------------------------------------------------------------------------
- */
+/* ---- Operations ------------------------------------------------------------------------------ */
 
 /* The call that launches a graph has one correlation for all its kernels. */
 static uint64_t node_correlation(struct wti_here here, const struct wti_rocm_kernel *kernel)

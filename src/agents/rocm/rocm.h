@@ -44,8 +44,7 @@ struct wti_rocm {
 
 extern struct wti_rocm wti_rocm;
 
-/* ---- calls.c ----------------------------------------------------------------------------------
- */
+/* ---- calls.c --------------------------------------------------------------------------------- */
 
 void wti_rocm_called0(struct wti_rocm_call0 call, uint64_t *user, void *cookie);
 void wti_rocm_called1(struct wti_rocm_call1 call, uint64_t *user, void *cookie);
@@ -53,13 +52,11 @@ void wti_rocm_called1(struct wti_rocm_call1 call, uint64_t *user, void *cookie);
 struct wt_name *wti_rocm_kernel_name(uint64_t kernel);
 bool wti_rocm_is_graph(uint64_t correlation);
 
-/* ---- ranges.c ---------------------------------------------------------------------------------
- */
+/* ---- ranges.c -------------------------------------------------------------------------------- */
 
 void wti_rocm_marker(uint32_t operation, uint32_t phase, const struct wti_rocm_marker *marker);
 
-/* ---- records.c --------------------------------------------------------------------------------
- */
+/* ---- records.c ------------------------------------------------------------------------------- */
 
 void wti_rocm_records(struct wti_rocm_id context, struct wti_rocm_id buffer,
 		      struct wti_rocm_header **headers, size_t count, void *cookie,

@@ -20,8 +20,7 @@
 #define FILES_MIN 1024u
 #define SHARED_MIN (256ull << 20)
 
-/* ---- Permissions ------------------------------------------------------------------------------
- */
+/* ---- Permissions ----------------------------------------------------------------------------- */
 
 static void look_home(struct wti_probed *ret)
 {
@@ -112,8 +111,7 @@ const struct wti_probe wti_probes_permission[] = {
 	{0},
 };
 
-/* ---- Libraries --------------------------------------------------------------------------------
- */
+/* ---- Libraries ------------------------------------------------------------------------------- */
 
 static bool find_in(const char *folder, size_t bytes, const char *library, char *path, size_t size)
 {

@@ -23,8 +23,7 @@
 #define MINOR_MIN 9
 #define MINOR_MAX 14
 
-/* ---- Asking one -------------------------------------------------------------------------------
- */
+/* ---- Asking one ------------------------------------------------------------------------------ */
 
 static void judge(const char *path, const struct wti_python_version *found, struct wti_probed *ret)
 {
@@ -64,8 +63,7 @@ static void complain(const char *path, int r, struct wti_probed *ret)
 			       strerror(r));
 }
 
-/* ---- Finding them -----------------------------------------------------------------------------
- */
+/* ---- Finding them ---------------------------------------------------------------------------- */
 
 /* python, python3, python3.11; not python3-config. */
 static bool is_python(const char *name)

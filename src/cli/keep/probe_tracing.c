@@ -17,8 +17,7 @@
 #include "place.h"
 #include "probe.h"
 
-/* ---- perf events ------------------------------------------------------------------------------
- */
+/* ---- perf events ----------------------------------------------------------------------------- */
 
 static int try_perf(void)
 {
@@ -56,8 +55,7 @@ void wti_probe_perf(struct wti_probed *ret)
 			       strerror(why), level);
 }
 
-/* ---- ptrace -----------------------------------------------------------------------------------
- */
+/* ---- ptrace ---------------------------------------------------------------------------------- */
 
 /* Whether a child can be traced; the error if not. */
 static int try_ptrace(void)
@@ -112,8 +110,7 @@ void wti_probe_ptrace(struct wti_probed *ret)
 		wti_probed_say(ret, WTI_PROBE_OK, NULL, "children can be traced");
 }
 
-/* ---- BPF --------------------------------------------------------------------------------------
- */
+/* ---- BPF ------------------------------------------------------------------------------------- */
 
 /* Loads a program that does nothing, of the kind that the capture consists of. */
 static int try_bpf(void)
@@ -163,8 +160,7 @@ void wti_probe_bpf(struct wti_probed *ret)
 		wti_probed_say(ret, WTI_PROBE_OK, NULL, "BTF is available and permitted");
 }
 
-/* ---- The source -------------------------------------------------------------------------------
- */
+/* ---- The source ------------------------------------------------------------------------------ */
 
 void wti_probe_syscalls(struct wti_probed *ret)
 {

@@ -20,8 +20,7 @@ struct dataset_options {
 	const char *fail_on;
 };
 
-/* ---- make --------------------------------------------------------------------------------------
- */
+/* ---- make ------------------------------------------------------------------------------------ */
 
 static int unknown_set(const char *name, struct wt_err *err)
 {
@@ -80,8 +79,7 @@ static int make(const struct dataset_options *options, char **names, size_t coun
 	return 0;
 }
 
-/* ---- inspect -----------------------------------------------------------------------------------
- */
+/* ---- inspect --------------------------------------------------------------------------------- */
 
 struct opened {
 	const struct wti_dataset *sets[FILES_MAX];
@@ -139,8 +137,7 @@ static int inspect(const struct dataset_options *options, char **paths, size_t c
 	return r;
 }
 
-/* ---- The verb ----------------------------------------------------------------------------------
- */
+/* ---- The verb -------------------------------------------------------------------------------- */
 
 static int exit_of(const struct wt_result *result, const char *fail_on)
 {

@@ -51,8 +51,7 @@ static void before(const struct wti_opened_run *opened, struct wt_result *result
 			     wti_run_size(run->path).disk_bytes);
 }
 
-/* ---- Sets -------------------------------------------------------------------------------------
- */
+/* ---- Sets ------------------------------------------------------------------------------------ */
 
 static void add_set_runs(struct wt_result *result, const struct wti_set *set)
 {

@@ -49,8 +49,7 @@ struct view {
 	struct wti_sources sources;
 };
 
-/* ---- What is asked for ------------------------------------------------------------------------
- */
+/* ---- What is asked for ----------------------------------------------------------------------- */
 
 /* A page of text is for a person, who looks for the program's events; machines get all of them. */
 static bool hides_own(const struct view_options *o)
@@ -86,8 +85,7 @@ static int ask(struct view *v, struct wt_err *err)
 	return wti_select(&v->select, &o->window, &o->events, v->opened.trace, err);
 }
 
-/* ---- Writing ----------------------------------------------------------------------------------
- */
+/* ---- Writing --------------------------------------------------------------------------------- */
 
 static void flush(struct view *v)
 {
@@ -162,8 +160,7 @@ static void write_foot(struct view *v, const struct wt_result *notes, bool whole
 	wti_buf_text(&v->out, "}\n");
 }
 
-/* ---- Reading ----------------------------------------------------------------------------------
- */
+/* ---- Reading --------------------------------------------------------------------------------- */
 
 static bool is_enough(const struct view *v)
 {

@@ -39,8 +39,7 @@
 
 extern char **environ;
 
-/* ---- Asking -----------------------------------------------------------------------------------
- */
+/* ---- Asking ---------------------------------------------------------------------------------- */
 
 struct question {
 	char interpreter[PATH_MAX];
@@ -145,8 +144,7 @@ static int ask(struct question *question, const struct wti_python_plan *plan,
 	return r;
 }
 
-/* ---- Showing ----------------------------------------------------------------------------------
- */
+/* ---- Showing --------------------------------------------------------------------------------- */
 
 static const char *text_of(const struct wti_doc *table, const char *key)
 {

@@ -88,8 +88,7 @@ int wti_python_detail(struct wti_buf *out, const char *detail, const char *invar
 	return 0;
 }
 
-/* ---- What invariants need ---------------------------------------------------------------------
- */
+/* ---- What invariants need -------------------------------------------------------------------- */
 
 static const char *const states[] = {"parameters", "gradients", "buffers", "optimizer",
 				     "modes",      "rng",       "losses",  "data"};

@@ -57,8 +57,7 @@ static int each_line(const char *path, take_line *take, struct wti_buf *out, con
 	return r;
 }
 
-/* ---- Names ------------------------------------------------------------------------------------
- */
+/* ---- Names ----------------------------------------------------------------------------------- */
 
 static int take_name(struct wti_buf *out, const struct place *place, const char *line,
 		     const void *cookie)
@@ -112,8 +111,7 @@ int wti_python_names(struct wti_buf *out, const char *key, const char *names, st
 	return r;
 }
 
-/* ---- Rules ------------------------------------------------------------------------------------
- */
+/* ---- Rules ----------------------------------------------------------------------------------- */
 
 /* A star stands for anything, the rest is a regular expression: so Pytracer reads it. */
 static bool is_pattern(const char *word)

@@ -102,8 +102,7 @@ int wti_record_runs_check(const struct wti_record_runs *runs, struct wt_err *err
 	return 0;
 }
 
-/* ---- The folder -------------------------------------------------------------------------------
- */
+/* ---- The folder ------------------------------------------------------------------------------ */
 
 static int make_new(struct set *set, struct wt_err *err)
 {
@@ -153,8 +152,7 @@ static void turn_path(const struct set *set, uint32_t i, char ret_path[PATH_MAX]
 		ret_path[0] = 0; /* refused when it is made */
 }
 
-/* ---- set.json ---------------------------------------------------------------------------------
- */
+/* ---- set.json -------------------------------------------------------------------------------- */
 
 static void text(struct wti_json *json, const char *key, const char *value)
 {
@@ -264,8 +262,7 @@ static void note_progress(struct set *set)
 	wti_progress_share(&set->progress, (double)set->ended / (double)set->runs->count);
 }
 
-/* ---- Runs -------------------------------------------------------------------------------------
- */
+/* ---- Runs ------------------------------------------------------------------------------------ */
 
 /* A file is read from its beginning by each; what else there is cannot be shared. */
 static int open_input(void)
@@ -419,8 +416,7 @@ static void run_all(struct set *set, const sigset_t *awaited)
 	}
 }
 
-/* ---- In the end -------------------------------------------------------------------------------
- */
+/* ---- In the end ------------------------------------------------------------------------------ */
 
 /* That of the first run that failed. */
 static int exit_code(const struct set *set)

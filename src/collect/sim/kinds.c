@@ -71,8 +71,7 @@ static uint64_t below(struct maker *maker, uint64_t count)
 	return wti_sim_random_below(&maker->random, count);
 }
 
-/* ---- Definitions ------------------------------------------------------------------------------
- */
+/* ---- Definitions ----------------------------------------------------------------------------- */
 
 static void fill_bytes(struct maker *maker, char *out, size_t bytes)
 {
@@ -141,8 +140,7 @@ static int define_code(struct maker *maker)
 	return r;
 }
 
-/* ---- Values -----------------------------------------------------------------------------------
- */
+/* ---- Values ---------------------------------------------------------------------------------- */
 
 /* Numbers as programs have them: nothing, small, the last one, any width of bits. */
 static uint64_t draw_bits(struct maker *maker, unsigned width)
@@ -229,8 +227,7 @@ static void draw_clock(struct maker *maker, uint64_t *values)
 	values[WT_CLOCK_FIELD_VALUE] = maker->time_ns + ((uint64_t)domain << 40);
 }
 
-/* ---- Rows -------------------------------------------------------------------------------------
- */
+/* ---- Rows ------------------------------------------------------------------------------------ */
 
 static int make_row(struct maker *maker, const struct wt_kind *kind)
 {

@@ -74,8 +74,7 @@ bool wti_line_number(struct wti_call_line *line, uint64_t *ret_number)
 	return true;
 }
 
-/* ---- Texts ------------------------------------------------------------------------------------
- */
+/* ---- Texts ----------------------------------------------------------------------------------- */
 
 /* Behind a backslash: the byte that is meant. */
 static char unescaped(struct wti_call_line *line)
@@ -128,8 +127,7 @@ static void take_text(struct wti_written_call *call, struct wti_call_line *line,
 	call->text_bytes = at;
 }
 
-/* ---- The call ---------------------------------------------------------------------------------
- */
+/* ---- The call -------------------------------------------------------------------------------- */
 
 bool wti_written_name(struct wti_written_call *call, const char *name, size_t bytes)
 {

@@ -123,8 +123,7 @@ static void take_call(void *self, const struct wti_fragment *item)
 			 end_of(renacer, &written, duration));
 }
 
-/* ---- The file ---------------------------------------------------------------------------------
- */
+/* ---- The file -------------------------------------------------------------------------------- */
 
 static void take_other(void *self, const struct wti_fragment *key, const struct wti_fragment *value)
 {

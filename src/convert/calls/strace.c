@@ -51,8 +51,7 @@ struct strace {
 	unsigned first_unread;
 };
 
-/* ---- Pieces of a line -------------------------------------------------------------------------
- */
+/* ---- Pieces of a line ------------------------------------------------------------------------ */
 
 /* Behind a point: as ns. */
 static uint64_t fraction(struct wti_call_line *line)
@@ -71,8 +70,7 @@ static uint64_t fraction(struct wti_call_line *line)
 	return number;
 }
 
-/* ---- Who and when -----------------------------------------------------------------------------
- */
+/* ---- Who and when ---------------------------------------------------------------------------- */
 
 /* "[pid 4242] ", "4242  " or nothing. */
 static uint64_t task_of(struct wti_call_line *line)
@@ -136,8 +134,7 @@ static bool time_of(struct strace *strace, struct wti_call_line *line, uint64_t 
 	return true;
 }
 
-/* ---- Calls ------------------------------------------------------------------------------------
- */
+/* ---- Calls ----------------------------------------------------------------------------------- */
 
 /* To the comma or the parenthesis behind an argument; brackets and texts are passed over. */
 static void pass_argument(struct wti_call_line *line)
@@ -241,8 +238,7 @@ static bool take_call(struct strace *strace, uint64_t tid, uint64_t time, const 
 	return true;
 }
 
-/* ---- Calls in two parts -----------------------------------------------------------------------
- */
+/* ---- Calls in two parts ---------------------------------------------------------------------- */
 
 static struct pending *pending_of(struct strace *strace, uint64_t tid)
 {
@@ -297,8 +293,7 @@ static bool resume(struct strace *strace, uint64_t tid, struct wti_call_line *li
 	return done;
 }
 
-/* ---- Lines ------------------------------------------------------------------------------------
- */
+/* ---- Lines ----------------------------------------------------------------------------------- */
 
 static bool take_rest(struct strace *strace, uint64_t tid, uint64_t time,
 		      struct wti_call_line *line)

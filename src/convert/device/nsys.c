@@ -110,8 +110,7 @@ static uint32_t thread_of(struct nsys *nsys, uint64_t global)
 			tid);
 }
 
-/* ---- Rows -------------------------------------------------------------------------------------
- */
+/* ---- Rows ------------------------------------------------------------------------------------ */
 
 /* start, end, globalTid, correlationId, nameId */
 static void take_runtime(struct nsys *nsys, sqlite3_stmt *row)
@@ -236,8 +235,7 @@ static const struct table tables[] = {
 };
 /* clang-format on */
 
-/* ---- The database -----------------------------------------------------------------------------
- */
+/* ---- The database ---------------------------------------------------------------------------- */
 
 /* The rows that `sql` has for a table, as a statement; NULL: it cannot be asked. */
 static sqlite3_stmt *ask(struct nsys *nsys, const char *sql, const char *table)

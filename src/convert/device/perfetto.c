@@ -73,8 +73,7 @@ struct event {
 	bool has_track;
 };
 
-/* ---- Messages ---------------------------------------------------------------------------------
- */
+/* ---- Messages -------------------------------------------------------------------------------- */
 
 static uint64_t varint(struct message *m)
 {
@@ -140,8 +139,7 @@ static uint32_t text_of(struct perfetto *p, const struct field *field)
 		       : 0;
 }
 
-/* ---- Tracks -----------------------------------------------------------------------------------
- */
+/* ---- Tracks ---------------------------------------------------------------------------------- */
 
 static struct track *track_at(struct perfetto *p, uint64_t uuid)
 {
@@ -256,8 +254,7 @@ static uint32_t number_of(struct perfetto *p, struct track *track)
 	return track->number;
 }
 
-/* ---- Events -----------------------------------------------------------------------------------
- */
+/* ---- Events ---------------------------------------------------------------------------------- */
 
 static uint64_t name_key(uint64_t sequence, uint64_t iid)
 {
@@ -371,8 +368,7 @@ static void read_event(struct perfetto *p, struct event *event, struct message m
 		take_event(p, event, again);
 }
 
-/* ---- Packets ----------------------------------------------------------------------------------
- */
+/* ---- Packets --------------------------------------------------------------------------------- */
 
 static void read_snapshot(struct perfetto *p, struct message m)
 {

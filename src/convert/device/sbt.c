@@ -110,8 +110,7 @@ static void put_op(const struct sbt *sbt, const struct wt_sbt_event *event)
 	wti_intake_op(sbt->intake, &item);
 }
 
-/* ---- Operations in two parts ------------------------------------------------------------------
- */
+/* ---- Operations in two parts ----------------------------------------------------------------- */
 
 static bool begins(const struct wt_sbt_event *event)
 {
@@ -169,8 +168,7 @@ static void take_rest(struct sbt *sbt)
 			put_op(sbt, &sbt->begun[i]);
 }
 
-/* ---- Events -----------------------------------------------------------------------------------
- */
+/* ---- Events ---------------------------------------------------------------------------------- */
 
 static void take_other(const struct sbt *sbt, const struct wt_sbt_event *event)
 {

@@ -64,8 +64,7 @@ static struct wti_intake_span span_of(struct chrome *c, const struct wti_event *
 	};
 }
 
-/* ---- Types of events --------------------------------------------------------------------------
- */
+/* ---- Types of events ------------------------------------------------------------------------- */
 
 /* Spans that belong to no thread: a track for each category and id. */
 static uint32_t async_track(struct chrome *c, const struct wti_event *event)

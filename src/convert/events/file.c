@@ -69,8 +69,7 @@ static int next_byte(struct reading *in)
 	}
 }
 
-/* ---- Events -----------------------------------------------------------------------------------
- */
+/* ---- Events ---------------------------------------------------------------------------------- */
 
 static void hand_over(struct reading *in, const struct wti_event *event)
 {
@@ -224,8 +223,7 @@ static int read_array(struct reading *in)
 	return r;
 }
 
-/* ---- What is around them ----------------------------------------------------------------------
- */
+/* ---- What is around them --------------------------------------------------------------------- */
 
 /* A text or a value as a whole. 1, 0: the file ends or is broken there, or an error. */
 static int read_whole(struct reading *in, bool is_key, struct wti_fragment *ret_piece)

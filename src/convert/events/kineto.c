@@ -63,8 +63,7 @@ static uint32_t name_of(struct kineto *k, const struct wti_fragment *piece)
 	return wti_intake_name(k->intake, text, bytes);
 }
 
-/* ---- The host ---------------------------------------------------------------------------------
- */
+/* ---- The host -------------------------------------------------------------------------------- */
 
 static uint64_t correlation_in(const struct wti_fragment *arguments)
 {
@@ -139,8 +138,7 @@ static void take_memory(struct kineto *k, const struct wti_event *event)
 			 WTI_COUNT(values), NULL);
 }
 
-/* ---- Devices ----------------------------------------------------------------------------------
- */
+/* ---- Devices --------------------------------------------------------------------------------- */
 
 static bool is_collective(const struct wti_fragment *name)
 {
@@ -243,8 +241,7 @@ static void take_device_range(struct kineto *k, const struct wti_event *event)
 	wti_intake_span(k->intake, &span);
 }
 
-/* ---- Events -----------------------------------------------------------------------------------
- */
+/* ---- Events ---------------------------------------------------------------------------------- */
 
 static const struct span_category *find_category(const struct wti_fragment *name)
 {
@@ -341,8 +338,7 @@ static void take_event(void *self, const struct wti_event *event)
 	}
 }
 
-/* ---- Beside the events ------------------------------------------------------------------------
- */
+/* ---- Beside the events ----------------------------------------------------------------------- */
 
 static void take_distributed(struct kineto *k, const struct wti_fragment *value)
 {

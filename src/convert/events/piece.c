@@ -120,8 +120,7 @@ bool wti_piece_time(const struct wti_fragment *piece, int64_t *ret_ns)
 	return true;
 }
 
-/* ---- Texts ------------------------------------------------------------------------------------
- */
+/* ---- Texts ----------------------------------------------------------------------------------- */
 
 struct unescaping {
 	char *out;

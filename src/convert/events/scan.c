@@ -193,8 +193,7 @@ bool wti_scan_member(struct wti_events_scan *scan, struct wti_fragment *ret_key,
 	return true;
 }
 
-/* ---- Events -----------------------------------------------------------------------------------
- */
+/* ---- Events ---------------------------------------------------------------------------------- */
 
 /* False: not of its type. */
 static bool take_member(struct wti_event *event, const struct wti_fragment *key,

@@ -60,8 +60,7 @@ void wti_intake_free(struct wti_intake *intake)
 	free(intake);
 }
 
-/* ---- What is left out -------------------------------------------------------------------------
- */
+/* ---- What is left out ------------------------------------------------------------------------ */
 
 void wti_intake_leave_out(struct wti_intake *intake, const char *why, uint64_t count)
 {
@@ -91,8 +90,7 @@ size_t wti_intake_reasons(const struct wti_intake *intake,
 	return intake->reason_count;
 }
 
-/* ---- Names, processes, tracks -----------------------------------------------------------------
- */
+/* ---- Names, processes, tracks ---------------------------------------------------------------- */
 
 /* Too many different ones share the number of this. */
 static uint32_t name_overflow(struct wti_intake *intake)
@@ -225,8 +223,7 @@ void wti_intake_track_name(struct wti_intake *intake, uint32_t track, const char
 	item->name_bytes = strlen(copy);
 }
 
-/* ---- Correlations -----------------------------------------------------------------------------
- */
+/* ---- Correlations ---------------------------------------------------------------------------- */
 
 static uint64_t *page_of(struct wti_intake *intake, uint64_t correlation)
 {
@@ -302,8 +299,7 @@ static uint64_t make_unique(struct wti_intake *intake, uint64_t correlation)
 	return wti_intake_unique(correlation, ++*more);
 }
 
-/* ---- Events -----------------------------------------------------------------------------------
- */
+/* ---- Events ---------------------------------------------------------------------------------- */
 
 static bool is_known(struct wti_intake *intake, uint32_t track, uint64_t time)
 {

@@ -121,8 +121,7 @@ int wti_sorter_status(const struct wti_sorter *sorter, struct wt_err *err)
 	return sorter->failure.code;
 }
 
-/* ---- Order ------------------------------------------------------------------------------------
- */
+/* ---- Order ----------------------------------------------------------------------------------- */
 
 static int compare(const struct wti_sorted *a, const struct wti_sorted *b)
 {
@@ -198,8 +197,7 @@ static int sort_entries(struct wti_sorter *sorter)
 	return 0;
 }
 
-/* ---- Parts ------------------------------------------------------------------------------------
- */
+/* ---- Parts ----------------------------------------------------------------------------------- */
 
 static int open_file(struct wti_sorter *sorter)
 {
@@ -315,8 +313,7 @@ struct wti_sorted *wti_sorter_add(struct wti_sorter *sorter, size_t bytes)
 	return record;
 }
 
-/* ---- Merging ----------------------------------------------------------------------------------
- */
+/* ---- Merging --------------------------------------------------------------------------------- */
 
 static const struct wti_sorted *head_of(const struct part *part)
 {

@@ -43,8 +43,7 @@ void wti_intake_streams_release(struct wti_intake_streams *streams)
 	free(streams->items);
 }
 
-/* ---- The beginning ----------------------------------------------------------------------------
- */
+/* ---- The beginning --------------------------------------------------------------------------- */
 
 static void put_own(struct wti_intake_streams *streams, struct wti_intake_stream *stream,
 		    uint16_t kind, uint64_t time, const uint64_t *values, size_t count,
@@ -116,8 +115,7 @@ struct wti_intake_stream *wti_intake_stream(struct wti_intake_streams *streams, 
 	return stream;
 }
 
-/* ---- Rows -------------------------------------------------------------------------------------
- */
+/* ---- Rows ------------------------------------------------------------------------------------ */
 
 static void failed(struct wti_intake_streams *streams, int code)
 {
@@ -192,8 +190,7 @@ void wti_intake_stream_put(struct wti_intake_streams *streams, struct wti_intake
 					 value_count, texts));
 }
 
-/* ---- The end ----------------------------------------------------------------------------------
- */
+/* ---- The end --------------------------------------------------------------------------------- */
 
 /* What was lost of the file is said once, in its first stream. */
 static void put_lost(struct wti_intake_streams *streams)

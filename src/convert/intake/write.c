@@ -56,8 +56,7 @@ struct writing {
 	uint64_t arrows_open;
 };
 
-/* ---- Lanes ------------------------------------------------------------------------------------
- */
+/* ---- Lanes ----------------------------------------------------------------------------------- */
 
 static void out_of_memory(struct writing *w)
 {
@@ -140,8 +139,7 @@ static void put(struct writing *w, struct lane *lane, uint32_t track, uint16_t k
 				      values, count, texts);
 }
 
-/* ---- Ends -------------------------------------------------------------------------------------
- */
+/* ---- Ends ------------------------------------------------------------------------------------ */
 
 /* Of those that end together the inner one, which began later, is first. */
 static bool ends_before(const struct ending *a, const struct ending *b)
@@ -226,8 +224,7 @@ static void take_end(struct writing *w, const struct wti_taken_span *record)
 	put_end(w, lane, process, record->head.time);
 }
 
-/* ---- Begins -----------------------------------------------------------------------------------
- */
+/* ---- Begins ---------------------------------------------------------------------------------- */
 
 static void put_launches(struct writing *w, struct lane *lane, uint32_t track, uint64_t time,
 			 uint64_t correlation)
@@ -269,8 +266,7 @@ static void take_span(struct writing *w, const struct wti_taken_span *record)
 		put_launches(w, lane, record->track, time, record->correlation);
 }
 
-/* ---- Everything else --------------------------------------------------------------------------
- */
+/* ---- Everything else ------------------------------------------------------------------------- */
 
 static void put_arrow(struct writing *w, const struct wti_taken_flow *record, uint64_t from,
 		      uint64_t to)

@@ -192,8 +192,7 @@ static uint32_t find_op(const struct wti_work *work, uint32_t stream, uint64_t c
 	return 0;
 }
 
-/* ---- Operations by queue
- * ----------------------------------------------------------------------------------- */
+/* ---- Operations by queue --------------------------------------------------------------------- */
 
 static int by_start(const void *a, const void *b)
 {

@@ -167,8 +167,7 @@ static void add_finding(const struct wti_judge *judge, const struct wti_case *ac
 	wti_buf_release(&ranks);
 }
 
-/* ---- Measured or not ---------------------------------------------------------------------------
- */
+/* ---- Measured or not ------------------------------------------------------------------------- */
 
 /* Of what was lost, whether it makes a rule unable to say that it held. */
 static bool has_lost(const struct wti_judge *judge, const struct wti_case *account)

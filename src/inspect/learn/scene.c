@@ -302,8 +302,7 @@ const void *wti_recall_find_key(const struct wti_scene *scene, unsigned which, s
 	return memory_of(wti_keep_find_key(&scene->keeps[which], stream, key));
 }
 
-/* ---- Reporting --------------------------------------------------------------------------------
- */
+/* ---- Reporting ------------------------------------------------------------------------------- */
 
 void wti_occasion_word(struct wti_scene *scene, enum wti_feature feature, uint32_t symbol)
 {

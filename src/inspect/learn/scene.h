@@ -117,8 +117,7 @@ void *wti_recall_of_key(struct wti_scene *scene, unsigned which, size_t stream, 
 const void *wti_recall_find_key(const struct wti_scene *scene, unsigned which, size_t stream,
 				uint64_t key);
 
-/* ---- Reporting --------------------------------------------------------------------------------
- */
+/* ---- Reporting ------------------------------------------------------------------------------- */
 
 /* An occasion with the circumstances of the moment; filled in by the calls below, then reported. */
 struct wti_occasion *wti_occasion(struct wti_scene *scene, const struct wti_relation *relation,

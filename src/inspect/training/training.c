@@ -13,8 +13,7 @@
 #define OBJECTS_MAX (1u << 20)
 #define PARAMETERS_MAX (1u << 22)
 
-/* ---- Reporting --------------------------------------------------------------------------------
- */
+/* ---- Reporting ------------------------------------------------------------------------------- */
 
 static struct wti_moment moment_of(struct wti_training *training, enum wti_moment_type type,
 				   size_t stream, uint32_t track)

@@ -60,8 +60,7 @@ static uint32_t process_row(struct wti_timeline *timeline, size_t stream)
 	return slot ? (uint32_t)*slot : 0;
 }
 
-/* ---- Threads whose system calls are in a stream of all processes -------------------------------
- */
+/* ---- Threads whose system calls are in a stream of all processes ----------------------------- */
 
 /* The first of a process: if it calls exec, the others are after that. */
 static size_t stream_of_pid(struct wti_timeline *timeline, uint32_t pid)
@@ -108,8 +107,7 @@ static uint32_t task_process_row(struct wti_timeline *timeline,
 	return slot ? (uint32_t)*slot : 0;
 }
 
-/* ---- Devices, threads, counters ----------------------------------------------------------------
- */
+/* ---- Devices, threads, counters -------------------------------------------------------------- */
 
 static uint32_t device_row(struct wti_timeline *timeline, size_t stream, uint32_t device)
 {

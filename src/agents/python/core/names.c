@@ -48,8 +48,7 @@ void wti_type_names(PyTypeObject *type, struct wt_name **ret_module, const char 
 	}
 }
 
-/* ---- Words ------------------------------------------------------------------------------------
- */
+/* ---- Words ----------------------------------------------------------------------------------- */
 
 struct wt_name *wti_name_of_word(PyObject *text)
 {
@@ -65,8 +64,7 @@ struct wt_name *wti_name_of_word(PyObject *text)
 	return word->name;
 }
 
-/* ---- Two parts --------------------------------------------------------------------------------
- */
+/* ---- Two parts ------------------------------------------------------------------------------- */
 
 static struct wt_name *join_text(const struct wt_name *left, PyObject *right, int32_t element)
 {
@@ -99,8 +97,7 @@ struct wt_name *wti_name_joined(const struct wt_name *left, PyObject *right, int
 	return joined->name;
 }
 
-/* ---- Parts of a container ---------------------------------------------------------------------
- */
+/* ---- Parts of a container -------------------------------------------------------------------- */
 
 enum { CONTAINER_BYTES = 64, KEY_BYTES = 100 }; /* of their names that are shown */
 
@@ -155,8 +152,7 @@ struct wt_name *wti_name_item(const struct wt_name *container, PyObject *key)
 	return item->name;
 }
 
-/* ---- Methods of a type ------------------------------------------------------------------------
- */
+/* ---- Methods of a type ----------------------------------------------------------------------- */
 
 static bool is_same(const struct wti_method_name *method, const PyTypeObject *type,
 		    const char *suffix)

@@ -43,8 +43,7 @@ static const uint32_t rungs[] = {
 
 enum { RUNG_LAST = sizeof(rungs) / sizeof(rungs[0]) - 1 };
 
-/* ---- Emitting ----------------------------------------------------------------------------------
- */
+/* ---- Emitting -------------------------------------------------------------------------------- */
 
 static void emit_omitted(const struct wti_pace *pace)
 {
@@ -62,8 +61,7 @@ static void emit_omitted(const struct wti_pace *pace)
 		wti_emit_thinned(here, &thinned);
 }
 
-/* ---- Full and thin ----------------------------------------------------------------------------
- */
+/* ---- Full and thin --------------------------------------------------------------------------- */
 
 static uint32_t thin_omits(const struct wti_pace *pace)
 {
@@ -96,8 +94,7 @@ static void apply(struct wti_pace *pace, bool is_full)
 	emit_omitted(pace);
 }
 
-/* ---- The budget -------------------------------------------------------------------------------
- */
+/* ---- The budget ------------------------------------------------------------------------------ */
 
 /* Follows what becomes less at once and what becomes more slowly: others make steps longer. */
 static void follow(double *average, double value)
@@ -162,8 +159,7 @@ static void learn(struct wti_pace *pace, uint64_t now_ticks)
 		reckon(pace);
 }
 
-/* ---- Steps ------------------------------------------------------------------------------------
- */
+/* ---- Steps ----------------------------------------------------------------------------------- */
 
 void wti_pace_begin(void)
 {

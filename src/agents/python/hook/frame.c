@@ -141,8 +141,7 @@ static void meter_end(uint64_t from)
 }
 
 #if PY_VERSION_HEX < 0x030c0000
-/* ---- Evaluation of frames, up to 3.11 ---------------------------------------------------------
- */
+/* ---- Evaluation of frames, up to 3.11 -------------------------------------------------------- */
 
 /* So deep calls are left to the interpreter, which needs no stack for them. */
 enum { DEPTH_MAX = 2000 };
@@ -206,8 +205,7 @@ static bool watch(void)
 
 PyMethodDef wti_frame_methods[] = {{NULL}};
 #else
-/* ---- sys.monitoring, from 3.12 on -------------------------------------------------------------
- */
+/* ---- sys.monitoring, from 3.12 on ------------------------------------------------------------ */
 
 enum {
 	OPEN_MAX = 1024,     /* calls under way on a thread that get an end */

@@ -18,8 +18,7 @@ enum {
 	TYPES_MAX = 4096,
 };
 
-/* ---- Calls ------------------------------------------------------------------------------------
- */
+/* ---- Calls ----------------------------------------------------------------------------------- */
 
 static void begin(struct wti_hooked_call *call, PyObject *const *arguments, Py_ssize_t count)
 {
@@ -38,8 +37,7 @@ static void end(struct wti_hooked_call *call, PyObject *const *arguments, Py_ssi
 	errno = saved_errno;
 }
 
-/* ---- Indexing ---------------------------------------------------------------------------------
- */
+/* ---- Indexing -------------------------------------------------------------------------------- */
 
 static PyObject *get_item(PyObject *self, PyObject *index)
 {
@@ -148,8 +146,7 @@ bool wti_slot_index(PyTypeObject *type, struct wt_name *module)
 	return hook_subclasses(type);
 }
 
-/* ---- Attributes -------------------------------------------------------------------------------
- */
+/* ---- Attributes ------------------------------------------------------------------------------ */
 
 static PyObject *get_attribute(PyObject *self, void *closure)
 {

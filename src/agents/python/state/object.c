@@ -10,8 +10,7 @@
 
 #include "emit.h"
 
-/* ---- Modules ----------------------------------------------------------------------------------
- */
+/* ---- Modules --------------------------------------------------------------------------------- */
 
 void wti_object_module_new(PyObject *module, uint32_t how)
 {
@@ -58,8 +57,7 @@ struct wti_live *wti_object_module(PyObject *module)
 	return wti_live_find(module, WTI_LIVE_MODULE);
 }
 
-/* ---- Records ----------------------------------------------------------------------------------
- */
+/* ---- Records --------------------------------------------------------------------------------- */
 
 struct object {
 	PyTypeObject *type;
@@ -148,8 +146,7 @@ bool wti_object_requires_grad(PyObject *parameter, struct wti_live *live)
 	return is_now;
 }
 
-/* ---- What the Python side adds ----------------------------------------------------------------
- */
+/* ---- What the Python side adds --------------------------------------------------------------- */
 
 /* object(thing, live type, object type, name, of, how, emitted) */
 static PyObject *add_object(PyObject *self, PyObject *arguments)

@@ -67,8 +67,7 @@ void wti_state_bool(struct wt_name *owner, struct wt_name *attribute, const bool
 	wti_state_emit(owner, attribute, &change);
 }
 
-/* ---- Tensors ----------------------------------------------------------------------------------
- */
+/* ---- Tensors --------------------------------------------------------------------------------- */
 
 struct wti_reading wti_state_read_looked(const struct wti_tensor *tensor, struct wt_name *owner,
 					 struct wt_name *name, bool its_turn)
@@ -138,8 +137,7 @@ static void read_parameter(PyObject *parameter, struct wti_live *live)
 		emit_hash(live, &reading);
 }
 
-/* ---- Walking an optimizer ---------------------------------------------------------------------
- */
+/* ---- Walking an optimizer -------------------------------------------------------------------- */
 
 /* A parameter that no known model has is called by its place in the optimizer. */
 static struct wti_live *parameter_live(PyObject *parameter, const struct wti_live *optimizer,
@@ -374,8 +372,7 @@ void wti_state_after_step(struct wti_live *optimizer, bool is_all_of_own)
 	wti_late_poll();
 }
 
-/* ---- Walking models ---------------------------------------------------------------------------
- */
+/* ---- Walking models -------------------------------------------------------------------------- */
 
 static void read_buffers(struct wti_live *module)
 {

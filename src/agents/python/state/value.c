@@ -17,8 +17,7 @@ enum {
 	SUMMARY_BYTES = 256,
 };
 
-/* ---- Records ----------------------------------------------------------------------------------
- */
+/* ---- Records --------------------------------------------------------------------------------- */
 
 static void emit(const struct wti_value_place *place, uint32_t type, uint64_t value,
 		 const struct wti_kept_text *kept)
@@ -88,8 +87,7 @@ static void emit_type_of(const struct wti_value_place *place, PyObject *object)
 	emit_words(place, WT_VALUE_TYPE_NONE, words);
 }
 
-/* ---- Tensors and containers -------------------------------------------------------------------
- */
+/* ---- Tensors and containers ------------------------------------------------------------------ */
 
 static bool emit_tensor(const struct wti_value_place *place, PyObject *object, uint64_t bytes_max)
 {

@@ -15,8 +15,7 @@
 
 enum { CHECKED_MAX = 16 }; /* arrays that are compared with what numpy says */
 
-/* ---- numpy ------------------------------------------------------------------------------------
- */
+/* ---- numpy ----------------------------------------------------------------------------------- */
 
 struct array {
 	PyObject_HEAD char *data;
@@ -176,8 +175,7 @@ static bool look_at_numpy(PyObject *object, struct wti_tensor *ret)
 	return true;
 }
 
-/* ---- DLPack's exchange interface --------------------------------------------------------------
- */
+/* ---- DLPack's exchange interface ------------------------------------------------------------- */
 
 /* As version 1.2 of DLPack has it. */
 struct dl_tensor {
@@ -285,8 +283,7 @@ static bool look_at_exchange(PyObject *object, struct wti_tensor *ret)
 	return true;
 }
 
-/* ---- Buffers ----------------------------------------------------------------------------------
- */
+/* ---- Buffers --------------------------------------------------------------------------------- */
 
 /* From 3.12 on a class can export a buffer by a method in Python. */
 static bool is_buffer_of_c(PyObject *object)
@@ -359,8 +356,7 @@ static bool look_at_buffer(PyObject *object, struct wti_tensor *ret, Py_buffer *
 	return true;
 }
 
-/* ---- Scalars of numpy's -----------------------------------------------------------------------
- */
+/* ---- Scalars of numpy's ---------------------------------------------------------------------- */
 
 void wti_scalar_learn(const PyTypeObject *type, uint32_t dtype)
 {

@@ -34,8 +34,7 @@ struct reader {
 	_Alignas(64) char small[SMALL_BYTES]; /* the room of small tensors */
 };
 
-/* ---- Beginning --------------------------------------------------------------------------------
- */
+/* ---- Beginning ------------------------------------------------------------------------------- */
 
 static void add_extent(struct reader *reader, int64_t size, int64_t stride)
 {
@@ -119,8 +118,7 @@ static bool reader_begin(struct reader *reader, const struct wti_tensor *tensor)
 	return reader->room != NULL;
 }
 
-/* ---- Bringing together ------------------------------------------------------------------------
- */
+/* ---- Bringing together ----------------------------------------------------------------------- */
 
 #define COPY_ITEMS(type)                                                                           \
 	for (int64_t i = 0; i < count; i++)                                                        \
@@ -223,8 +221,7 @@ static const void *give(void *self, size_t bytes)
 	return reader->room_offset <= reader->room_used ? at : NULL;
 }
 
-/* ---- Digests ----------------------------------------------------------------------------------
- */
+/* ---- Digests --------------------------------------------------------------------------------- */
 
 bool wti_tensor_is_direct(const struct wti_tensor *tensor)
 {

@@ -60,8 +60,7 @@ bool wti_tensor_is_packed(const struct wti_tensor *tensor)
 	return true;
 }
 
-/* ---- Looking ----------------------------------------------------------------------------------
- */
+/* ---- Looking --------------------------------------------------------------------------------- */
 
 /* "3x4" stands for (3, 4) where nothing else is known. */
 static bool read_sizes(PyObject *tuple, struct wti_tensor *ret)
@@ -178,8 +177,7 @@ void wti_tensor_release(struct wti_tensor *tensor)
 	tensor->buffer = NULL;
 }
 
-/* ---- Emitting ----------------------------------------------------------------------------------
- */
+/* ---- Emitting -------------------------------------------------------------------------------- */
 
 static uint32_t flags_of(const struct wti_tensor *tensor, bool is_read)
 {
@@ -292,8 +290,7 @@ void wti_tensor_emit(const struct wti_tensor *tensor, const struct wti_tensor_na
 	}
 }
 
-/* ---- Parts ------------------------------------------------------------------------------------
- */
+/* ---- Parts ----------------------------------------------------------------------------------- */
 
 static void emit_part(PyObject *part, const struct wti_tensor_names *names, uint64_t bytes_max)
 {

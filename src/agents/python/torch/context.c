@@ -29,8 +29,7 @@
 
 #define MICRO_BATCHES_MAX 64
 
-/* ---- Records ----------------------------------------------------------------------------------
- */
+/* ---- Records --------------------------------------------------------------------------------- */
 
 void wti_context_emit(struct wt_name *key, uint32_t type, uint64_t value,
 		      const struct wti_kept_text *kept)
@@ -78,8 +77,7 @@ void wti_counter(struct wt_name *name, double value)
 								    .value = value});
 }
 
-/* ---- The three --------------------------------------------------------------------------------
- */
+/* ---- The three ------------------------------------------------------------------------------- */
 
 /* A change that this thread emits itself; what others changed before comes first. */
 static void changes(void)
@@ -149,8 +147,7 @@ void wti_context_catch_up(void)
 	wti_python_thread.context_change = wti_python.context_change;
 }
 
-/* ---- What happens -----------------------------------------------------------------------------
- */
+/* ---- What happens ---------------------------------------------------------------------------- */
 
 bool wti_context_begins_step(const struct wti_live *optimizer)
 {

@@ -34,8 +34,7 @@ struct walk {
 	struct waiting waiting[WAITING_MAX];
 };
 
-/* ---- Rows -------------------------------------------------------------------------------------
- */
+/* ---- Rows ------------------------------------------------------------------------------------ */
 
 static const struct wti_data_rows *find_recent(uint64_t content)
 {
@@ -125,8 +124,7 @@ static void emit_rows(const struct wti_data_place *place, struct wt_name *name,
 		emit_row(place, name, known->indexes[i], known->count, known->hashes[i]);
 }
 
-/* ---- Tensors ----------------------------------------------------------------------------------
- */
+/* ---- Tensors --------------------------------------------------------------------------------- */
 
 static bool hash_alone(struct wti_tensor *tensor, struct wt_digest *ret)
 {
@@ -164,8 +162,7 @@ static void emit_tensor(struct walk *walk, const struct waiting *at)
 	wti_tensor_release(&tensor);
 }
 
-/* ---- Containers -------------------------------------------------------------------------------
- */
+/* ---- Containers ------------------------------------------------------------------------------ */
 
 /* Numbers and texts hold no tensors, and take no place of something that does. */
 static bool is_plain(PyObject *object)

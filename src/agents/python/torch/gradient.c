@@ -40,8 +40,7 @@ static void emit_count(const struct wti_live *optimizer, const struct count *cou
 	wti_emit_gradients(here, &gradients);
 }
 
-/* ---- Looking ----------------------------------------------------------------------------------
- */
+/* ---- Looking --------------------------------------------------------------------------------- */
 
 enum found {
 	NONE,
@@ -104,8 +103,7 @@ static void count_one(struct count *count, const struct wti_live *live, bool zer
 		count->example = live;
 }
 
-/* ---- Before a backward ------------------------------------------------------------------------
- */
+/* ---- Before a backward ----------------------------------------------------------------------- */
 
 static void look_only(PyObject *parameter, struct wti_live *live, void *with)
 {
@@ -186,8 +184,7 @@ void wti_gradient_before_clear(struct wti_live *optimizer)
 		count_all(optimizer, WT_MOMENT_CLEAR);
 }
 
-/* ---- Before a step ----------------------------------------------------------------------------
- */
+/* ---- Before a step --------------------------------------------------------------------------- */
 
 static void emit_none(struct wti_live *live)
 {

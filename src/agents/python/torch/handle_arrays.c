@@ -16,8 +16,7 @@ static struct wt_name *alone(void)
 	return WT_NAME("array");
 }
 
-/* ---- Names ------------------------------------------------------------------------------------
- */
+/* ---- Names ----------------------------------------------------------------------------------- */
 
 /* Keys that look like names; others may be private and are replaced by their number. */
 static bool is_name(const char *text, size_t bytes)
@@ -43,8 +42,7 @@ static struct wt_name *key_name(PyObject *key, Py_ssize_t number)
 	return wti_name_find(words, strlen(words));
 }
 
-/* ---- Paths ------------------------------------------------------------------------------------
- */
+/* ---- Paths ----------------------------------------------------------------------------------- */
 
 static void emit_text(const struct wti_hooked_call *call, PyObject *text)
 {
@@ -70,8 +68,7 @@ static void emit_target(const struct wti_hooked_call *call, PyObject *file, cons
 	Py_XDECREF(text);
 }
 
-/* ---- Arrays -----------------------------------------------------------------------------------
- */
+/* ---- Arrays ---------------------------------------------------------------------------------- */
 
 /* A file that is mapped (mmap_mode) may be far larger than the memory: it is described, not read.
  */
@@ -130,8 +127,7 @@ static bool emit_many(const struct wti_hooked_call *call, const struct wti_given
 	return true;
 }
 
-/* ---- Loading ----------------------------------------------------------------------------------
- */
+/* ---- Loading --------------------------------------------------------------------------------- */
 
 /* What a loader reads for its batches is data, and is emitted as such. */
 static void before_load(struct wti_hooked_call *call, const struct wti_given *given)
@@ -201,8 +197,7 @@ static bool emit_taken(const struct wti_hooked_call *call, PyObject *result)
 	return true;
 }
 
-/* ---- Rows --------------------------------------------------------------------------------------
- */
+/* ---- Rows ------------------------------------------------------------------------------------ */
 
 const struct wti_handler wti_handler_array_saved = {NULL, emit_one, NULL, NULL, 0, WT_ACTION_SAVE};
 const struct wti_handler wti_handler_arrays_saved = {NULL, emit_many, NULL,

@@ -139,8 +139,7 @@ static bool is_module(PyObject *object)
 	       PyObject_TypeCheck(object, wti_torch_state.module_type);
 }
 
-/* ---- Whole models: copied, saved, loaded -------------------------------------------------------
- */
+/* ---- Whole models: copied, saved, loaded ----------------------------------------------------- */
 
 void wti_handle_contents(const struct wti_hooked_call *call, int position, PyObject *object)
 {
@@ -309,8 +308,7 @@ static void after_stage(struct wti_hooked_call *call, const struct wti_given *gi
 		wti_stage_set(call->stage);
 }
 
-/* ---- Rows --------------------------------------------------------------------------------------
- */
+/* ---- Rows ------------------------------------------------------------------------------------ */
 
 const struct wti_handler wti_handler_module = {before_module, emit_inputs, emit_outputs,
 					       NULL,          1,           WT_ACTION_FORWARD};

@@ -9,8 +9,7 @@
 
 #include "emit.h"
 
-/* ---- Objects -----------------------------------------------------------------------------------
- */
+/* ---- Objects --------------------------------------------------------------------------------- */
 
 static void after_made(struct wti_hooked_call *call, const struct wti_given *given,
 		       PyObject *result)
@@ -153,8 +152,7 @@ static void after_schedule(struct wti_hooked_call *call, const struct wti_given 
 				 PyList_GET_ITEM(rates, i));
 }
 
-/* ---- Numbers of scalers, losses ----------------------------------------------------------------
- */
+/* ---- Numbers of scalers, losses -------------------------------------------------------------- */
 
 /* A tensor of one element, if it can be read here. */
 static bool number_in(PyObject *object, double *ret)
@@ -276,8 +274,7 @@ static void before_backward(struct wti_hooked_call *call, const struct wti_given
 		call->flags |= WT_CALL_LEAF;
 }
 
-/* ---- Rows --------------------------------------------------------------------------------------
- */
+/* ---- Rows ------------------------------------------------------------------------------------ */
 
 const struct wti_handler wti_handler_made = {NULL, NULL, NULL, after_made, 1};
 const struct wti_handler wti_handler_method = {before_method, NULL, NULL, NULL, 1};

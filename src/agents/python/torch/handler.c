@@ -6,8 +6,7 @@
  */
 #include "handler.h"
 
-/* ---- Settings, ranks, graphs -------------------------------------------------------------------
- */
+/* ---- Settings, ranks, graphs ----------------------------------------------------------------- */
 
 static void after_setter(struct wti_hooked_call *call, const struct wti_given *given,
 			 PyObject *result)
@@ -71,8 +70,7 @@ static void after_overrides(struct wti_hooked_call *call, const struct wti_given
 	wti_overrides_changed();
 }
 
-/* ---- The room ----------------------------------------------------------------------------------
- */
+/* ---- The room -------------------------------------------------------------------------------- */
 
 struct wti_torch_state wti_torch_state;
 __thread struct wti_torch_thread wti_torch_thread WTI_THREAD_STATE;
@@ -102,8 +100,7 @@ void wti_torch_set_module_type(PyObject *type)
 	Py_XSETREF(wti_torch_state.module_type, (PyTypeObject *)type);
 }
 
-/* ---- The table ---------------------------------------------------------------------------------
- */
+/* ---- The table ------------------------------------------------------------------------------- */
 
 static const struct wti_handler row_setter = {NULL, NULL, NULL, after_setter, 1};
 static const struct wti_handler row_set = {NULL, NULL, NULL, after_set, 1};

@@ -20,8 +20,7 @@ enum {
 	BESIDE_BYTES = 4,       /* torch's position; padding stands before it, with any contents */
 };
 
-/* ---- Finding ----------------------------------------------------------------------------------
- */
+/* ---- Finding --------------------------------------------------------------------------------- */
 
 static int find_words(const char *memory, const uint32_t *words)
 {
@@ -114,8 +113,7 @@ PyMethodDef wti_random_methods[] = {
 	{NULL},
 };
 
-/* ---- Reading ----------------------------------------------------------------------------------
- */
+/* ---- Reading --------------------------------------------------------------------------------- */
 
 /* The position, and words from begin, middle and end. */
 static uint64_t quick_of(const struct wti_generator *generator)
