@@ -131,7 +131,7 @@ class _State:
 
 
 def _hooker() -> Any:
-    """The extension, as those see it who hook something: settings are told before the first hook."""
+    """The extension, as those who hook something see it: settings are passed before the first hook."""
     core, settings = _State.core, _State.settings
     assert core is not None
     if not _State.said:
@@ -217,7 +217,7 @@ def attach() -> ModuleType | None:
         return _State.core
     if "WHEELTAP_AGENT" not in os.environ:
         return None
-    if hasattr(sys, "getobjects"):  # the name of an extension does not tell that objects are laid out differently
+    if hasattr(sys, "getobjects"):  # the name of an extension does not show that objects are laid out differently
         raise ImportError("this interpreter was built with Py_TRACE_REFS")
     from . import _wheeltap as core  # type: ignore[attr-defined]
 

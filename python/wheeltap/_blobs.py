@@ -44,7 +44,7 @@ def _path(folder: str, row: Mapping[str, Any]) -> str:
 
 
 def load(folder: str, row: Mapping[str, Any]) -> numpy.ndarray[Any, Any]:
-    """The array that a tensor event tells of. `row` has its fields hash, dtype, shape and flags."""
+    """The array that a tensor event describes. `row` has its fields hash, dtype, shape and flags."""
     import numpy
 
     dtype = str(row["dtype"])

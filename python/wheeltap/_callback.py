@@ -27,7 +27,7 @@ class Recording:
                 print(f"wheeltap: nothing is recorded: {self.watch.why}", file=sys.stderr)
 
     def end(self, more: Optional[Callable[[Any], None]] = None) -> None:
-        """A guest never fails its host: what cannot be passed on is said."""
+        """A guest never fails its host: what cannot be passed on is reported."""
         watch, self.watch = self.watch, None
         path = watch.finish() if watch is not None else None
         if path is None:  # `wheeltap record` goes on, and knows where

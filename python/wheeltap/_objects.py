@@ -78,7 +78,7 @@ def switches_mode(function: Any) -> bool:
 
 
 class Objects:
-    """Names objects as they are found, and tells them and their tensors."""
+    """Names objects as they are found, and emits them and their tensors."""
 
     def __init__(self, torch: ModuleType, core: ModuleType) -> None:
         self.torch: Any = torch
@@ -216,7 +216,7 @@ class Objects:
                     waiting.append((path if child is hidden else f"{path}.{name}" if path else name, child))
 
     def _walk(self, root: Any, owner: str) -> None:
-        """Tells the tensors of a model that have not been told, or have been replaced."""
+        """Emits the tensors of a model that have not been emitted yet, or have been replaced."""
         told = self.told.setdefault(owner, {})
         now: dict[str, int] = {}
         for path, module in self._modules(root):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keeps what the agent does from the program's own TorchFunctionModes, which are told even of attributes that are read."""
+"""Keeps what the agent does from the program's own TorchFunctionModes, which see even reads of attributes."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def _monitor(core: Any) -> bool:
 
 
 def watch(core: ModuleType, settings: Settings) -> None:
-    """Tells them from now on; what cannot be done is said in the trace."""
+    """Emits them from now on; what cannot be done is noted in the trace."""
     done = core.watch_functions(Wanted(settings))
     if done and sys.version_info >= (3, 12):
         done = _monitor(core)

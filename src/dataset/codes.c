@@ -5,11 +5,11 @@
 const struct wti_code wti_dataset_codes[] = {
 	[WTI_SET_LEAK] =
 		{.code = "WT-SET-001",
-		 .title = "rows of one data set are in another one, too",
-		 .means = "what is measured on the second one was seen in the first: a model "
-			  "that only remembers looks as good as one that has learned",
-		 .hint = "divide the data anew, by whatever the rows have in common (a person, "
-			 "a document, a day), and remove duplicates before",
+		 .title = "the same rows are in two data sets",
+		 .means = "the second set is no independent test: a model that only memorised "
+			  "the first looks as good as one that has learned",
+		 .hint = "split the data again, by what the rows have in common (a person, a "
+			 "document, a day), after removing duplicates",
 		 .definition = "Two rows are the same if all features are, to the bit of a "
 			       "double; zero has one sign, and all that is missing is the "
 			       "same. The labels do not matter.",
@@ -17,10 +17,10 @@ const struct wti_code wti_dataset_codes[] = {
 	[WTI_SET_CONTRADICTION] =
 		{.code = "WT-SET-002",
 		 .title = "rows with the same features have different labels",
-		 .means = "no model can be right about all of them; labels may be "
-			  "wrong, or shifted against the rows",
-		 .hint = "look at the rows that are named; compare the order of the "
-			 "labels with that of the rows",
+		 .means = "no model can be right about all of them; labels may be wrong, or "
+			  "misaligned with the rows",
+		 .hint = "look at the rows listed; compare the order of the labels with that of "
+			 "the rows",
 		 .definition = "Rows are compared as for WT-SET-001, within a file and "
 			       "between files; the first row of that content gives the "
 			       "label.",
@@ -28,16 +28,16 @@ const struct wti_code wti_dataset_codes[] = {
 	[WTI_SET_DUPLICATES] =
 		{.code = "WT-SET-003",
 		 .title = "rows occur more than once",
-		 .means = "they weigh more than others, and a random division puts them "
-			  "on both sides",
-		 .hint = "remove them before the data are divided",
+		 .means = "they count more than others, and a random split puts them on both "
+			  "sides",
+		 .hint = "remove them before splitting the data",
 		 .definition = "Rows are compared as for WT-SET-001, within one file.",
-		 .innocent = "oversampling that is meant"},
+		 .innocent = "deliberate oversampling"},
 	[WTI_SET_CONSTANT] =
 		{.code = "WT-SET-004",
 		 .title = "a column has the same value in all rows",
-		 .means = "it tells no row from another; a division by its deviation is one "
-			  "by zero",
+		 .means = "it carries no information; normalising by its standard deviation "
+			  "divides by zero",
 		 .hint = "leave it out, or find out why it is constant",
 		 .definition = "All rows have the same number, or all are missing.",
 		 .innocent = "a part of a larger set that has no other values"},
@@ -50,9 +50,9 @@ const struct wti_code wti_dataset_codes[] = {
 	[WTI_SET_UNBALANCED] =
 		{.code = "WT-SET-006",
 		 .title = "a class is much rarer than another",
-		 .means = "accuracy says little: always answering the frequent class is "
-			  "right most of the time",
-		 .hint = "judge by the accuracy of each class, or weigh the classes",
+		 .means = "accuracy is misleading: always predicting the frequent class is right "
+			  "most of the time",
+		 .hint = "use the accuracy of each class, or weight the classes",
 		 .definition = "The most frequent class has ten times as many rows as the "
 			       "rarest one, or more.",
 		 .innocent = "rare events, which are the task"},
@@ -63,7 +63,7 @@ const struct wti_code wti_dataset_codes[] = {
 				  .definition =
 					  "Each value of the column occurs with one class only and "
 					  "each class with one value.",
-				  .innocent = "a task that is meant to be trivial"},
+				  .innocent = "a task that is trivial on purpose"},
 	{.code = 0},
 };
 

@@ -25,7 +25,7 @@ const char *wti_replay_session_text(struct wti_replay_session *session, const ch
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	kept = wti_arena_text(&session->texts, text, strlen(text));
-	return kept ? kept : "there is not enough memory to say why";
+	return kept ? kept : "out of memory (the reason could not be kept)";
 }
 
 /* ---- Devices --------------------------------------------------------------------------------- */

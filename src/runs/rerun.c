@@ -202,7 +202,7 @@ static int find_missing(const struct wti_rerun_plan *plan, char *const *environm
 	struct stat st;
 
 	if (!directory)
-		return wti_err(err, WT_E_MISSING, "'%s' does not say in which folder it ran",
+		return wti_err(err, WT_E_MISSING, "the folder in which '%s' ran was not recorded",
 			       plan->run.name);
 	if (stat(directory, &st) || !S_ISDIR(st.st_mode))
 		return wti_err(err, WT_E_MISSING,
@@ -252,7 +252,8 @@ static int read_plan(struct wti_rerun_plan *plan, char *const *environment,
 	if (r)
 		return wti_err(err, WT_E_NOMEM, "out of memory");
 	if (!plan->command[0])
-		return wti_err(err, WT_E_MISSING, "'%s' does not say what was run", plan->run.name);
+		return wti_err(err, WT_E_MISSING, "the command of '%s' was not recorded",
+			       plan->run.name);
 	r = refuse_masked(plan->command, err);
 	r = r ? r : refuse_masked(plan->options, err);
 	r = r ? r : find_missing(plan, environment, err);
@@ -271,7 +272,7 @@ int wti_rerun_plan(const struct wti_front *front, const char *word, char *const 
 	r = wti_runjson_read(plan.run.path, &plan.json, err);
 	if (!r && !plan.json)
 		r = wti_err(err, WT_E_MISSING,
-			    "'%s' has no run.json that says what was run: it cannot be run again",
+			    "'%s' has no run.json with the command: it cannot be run again",
 			    plan.run.name);
 	r = r ? r : read_plan(&plan, environment, allows, err);
 	if (r) {

@@ -72,8 +72,8 @@ static const struct hostile {
 	HOSTILE("EXT4", "\x80\x02\x84\x01\x00\x00\x00.", "extensions"),
 	HOSTILE("a name that is computed", "\x80\x04\x8c\x02os}\x93.", "computes"),
 	HOSTILE("a name with NUL", "\x80\x04\x8c\x0btorch\0SizeX\x8c\x04Size\x93.",
-		"a name that is none"),
-	HOSTILE("a name with an escape", "c\x1b[2Jos\nsystem\n)R.", "a name that is none"),
+		"an invalid name"),
+	HOSTILE("a name with an escape", "c\x1b[2Jos\nsystem\n)R.", "an invalid name"),
 	HOSTILE("the state of a class",
 		"\x80\x02"
 		"cos\npath\n}b.",

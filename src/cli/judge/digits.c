@@ -361,7 +361,8 @@ static const struct wti_option options[] = {
 	 "run the program of the set again with noise at some lines only, to see which lose the "
 	 "digits of the value, or of the worst result",
 	 OFFSET(bisect)},
-	{"yes", 0, WTI_OPT_FLAG, NULL, NULL, "with --bisect: do run it", OFFSET(yes)},
+	{"yes", 0, WTI_OPT_FLAG, NULL, NULL, "with --bisect: confirm that the program may be run",
+	 OFFSET(yes)},
 	{"all", 'a', WTI_OPT_FLAG, NULL, NULL, "print all rows, not only the worst 20",
 	 OFFSET(all)},
 	{"fail-on", 0, WTI_OPT_CHOICE, "SEVERITY", WTI_FAIL_ON,
@@ -381,23 +382,21 @@ const struct wti_verb wti_verb_digits = {
 	.description =
 		"Compares runs of one program that were recorded under noise: results of each "
 		"operation were changed by about their last digit, so digits in which the runs "
-		"agree are real, and the others are rounding error. Per function (--by: call site, "
-		"value, step) it prints the digits of the worst input and output, what the type "
-		"holds, and how many were lost in between.\n\n"
+		"agree are real, and the others are rounding error. Per function (--by: call "
+		"site, value, step) it prints the digits of the worst input and output, what the "
+		"type holds, and how many were lost in between.\n\n"
 		"A finding names the line at which digits of a result were lost, not the lines "
-		"that "
-		"inherit the loss. Runs are aligned call by call, inside the calls around them; "
-		"where they diverge, the first place and how much they have in common is a "
-		"finding, "
-		"and the rest is compared. Runs that crashed are analysed as far as they went.\n\n"
+		"that inherit the loss. Runs are aligned call by call, inside the calls around "
+		"them; where they diverge, the first place and how much they have in common is a "
+		"finding, and the rest is compared. Runs that crashed are analysed as far as "
+		"they went.\n\n"
 		"A single run, or runs without noise, still show where NaN and infinity arise, "
-		"close "
-		"numbers that are subtracted, and updates that change nothing; digits are then not "
-		"measured.\n\n"
+		"where nearly equal numbers are subtracted, and which updates change nothing; "
+		"digits are then not measured.\n\n"
 		"--tolerances writes how far two correct runs may differ, for `wheeltap diff "
 		"--tolerances`. docs/digits.md has the statistics and the format.\n\n"
-		"Exit status: 0 no findings at or above --fail-on, 1 findings of that severity, 3 "
-		"nothing could be measured, or a run is damaged or ended early.",
+		"Exit status: 0 no findings at or above --fail-on, 1 findings of that severity, "
+		"3 nothing could be measured, or a run is damaged or ended early.",
 	.examples =
 		"wheeltap digits\tof the latest set of runs\n"
 		"wheeltap digits --by site --base 10 runs/noisy\tdecimal digits of each line\n"

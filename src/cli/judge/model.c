@@ -255,7 +255,7 @@ static const struct wti_option options[] = {
 	{"run", 0, WTI_OPT_TEXT, "RUN", NULL,
 	 "attest: the run that the model comes from; default: the latest", OFFSET(run)},
 	{"to", 0, WTI_OPT_TEXT, "FORMAT", NULL,
-	 "convert: the format to write; default: what the end of the file name says", OFFSET(to)},
+	 "convert: the format to write; default: by the extension of the file name", OFFSET(to)},
 	{"like", 0, WTI_OPT_TEXT, "MODEL", NULL,
 	 "convert: names, order and what is between the tensors as in this model of the same "
 	 "shapes",
@@ -264,10 +264,12 @@ static const struct wti_option options[] = {
 	 "verify: run the model on these rows (CSV, .npy, .npz), and report if it has learned "
 	 "nothing",
 	 OFFSET(data)},
-	{"labels", 0, WTI_OPT_TEXT, "FILE", NULL, "verify: the classes of those rows, one a row",
+	{"labels", 0, WTI_OPT_TEXT, "FILE", NULL,
+	 "verify: the classes of those rows, one for "
+	 "each row",
 	 OFFSET(labels)},
 	{"activation", 0, WTI_OPT_CHOICE, NULL, "relu|tanh|none",
-	 "verify: what is between the layers when the model is run; default relu",
+	 "verify: the activation function between the layers when the model is run; default relu",
 	 OFFSET(activation)},
 	{"compute", 0, WTI_OPT_TEXT, "COMMAND", NULL,
 	 "verify: what --probe and --data run, for models of any kind: COMMAND MODEL INPUTS "
@@ -282,7 +284,8 @@ static const struct wti_option options[] = {
 	{"expect", 0, WTI_OPT_TEXT, "FILE", NULL,
 	 "verify: the outputs (.npy) that --probe has to give", OFFSET(expect)},
 	{"tolerance", 0, WTI_OPT_TEXT, "NUMBER", NULL,
-	 "verify: how far they may be away, relative where they are larger than 1; default 1e-5",
+	 "verify: how far outputs may differ from the expected ones, relative for values larger "
+	 "than 1; default 1e-5",
 	 OFFSET(tolerance)},
 	{"fail-on", 0, WTI_OPT_CHOICE, "SEVERITY", WTI_FAIL_ON,
 	 "verify: least severity of findings that gives exit status 1; default error",
@@ -297,32 +300,25 @@ const struct wti_verb wti_verb_model = {
 	.summary = "inspect, verify, compare and convert saved models",
 	.description =
 		"Reads files of saved parameters by what they contain, whatever their names. "
-		"Nothing "
-		"in a file is ever executed, and a file is read in blocks: its size does not "
-		"matter. "
+		"Nothing in a file is ever executed, and files of any size are read in blocks. "
 		"docs/model.md lists the formats.\n\n"
-		"inspect lists tensors with types, shapes, statistics and digests, those that are "
-		"tied, "
-		"and the canonical digest of the model, which is the same in every format.\n\n"
+		"inspect lists tensors with types, shapes, statistics and digests, those that "
+		"are tied, and the canonical digest of the model, which is the same in every "
+		"format.\n\n"
 		"verify checks in layers: the structure of the file, its hash and its tensors "
 		"against a manifest, NaN and infinity, dead and equal units, weights that were "
-		"never "
-		"trained. With --data, the model is run on the rows, as a chain of linear layers "
-		"or "
-		"by --compute, and its answers are compared with chance. What could not be checked "
-		"is NOT MEASURED.\n\n"
+		"never trained. With --data, the model is run on the rows, as a chain of linear "
+		"layers or by --compute, and its answers are compared with chance. What could "
+		"not be checked is NOT MEASURED.\n\n"
 		"diff compares two models tensor by tensor, across formats: how many elements "
 		"differ, by how many steps (ULP), how far, and where first.\n\n"
 		"convert writes a model in another format. manifest writes down the SHA-256 of "
-		"every "
-		"file and tensor, which verify compares later.\n\n"
+		"every file and tensor, which verify compares later.\n\n"
 		"key makes a pair of Ed25519 keys, FILE and FILE.pub. sign signs the manifest, "
-		"which "
-		"verify --key checks. attest states which run a model comes from, as SLSA "
+		"which verify --key checks. attest states which run a model comes from, as SLSA "
 		"provenance, unless the run shows that it saved something else.\n\n"
 		"Exit status: 0 clean, 1 findings or differences, 2 usage, 3 the file is damaged "
-		"or "
-		"of no known format.",
+		"or of no known format.",
 	.examples = "wheeltap model inspect model.safetensors\tits tensors\n"
 		    "wheeltap model manifest model.safetensors\tkeep what it is\n"
 		    "wheeltap model verify model.safetensors\tis it still the same\n"

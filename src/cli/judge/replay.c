@@ -245,7 +245,7 @@ static const struct wti_option options[] = {
 	{"kernel", 'k', WTI_OPT_TEXT, "NAME", NULL, "only these kernels (a pattern)",
 	 offsetof(struct replay_options, kernel)},
 	{"repeat", 'r', WTI_OPT_COUNT, "COUNT", NULL,
-	 "execute each kernel so often from the same content; default 3",
+	 "execute each kernel this many times from the same content; default 3",
 	 offsetof(struct replay_options, repeat)},
 	{"speed", 0, WTI_OPT_TEXT, "FACTOR", NULL,
 	 "keep the recorded times between operations, divided by this; default: no pauses",
@@ -266,7 +266,8 @@ static const struct wti_option options[] = {
 	{"pid", 0, WTI_OPT_COUNT, "PID", NULL, "only this process of the run",
 	 offsetof(struct replay_options, pid)},
 	{"emit", 0, WTI_OPT_TEXT, "FILE.c", NULL,
-	 "if it diverges, write a program in C that shows it alone (cc FILE.c -lOpenCL)",
+	 "if it diverges, write a self-contained C program that reproduces it (cc FILE.c "
+	 "-lOpenCL)",
 	 offsetof(struct replay_options, emit)},
 	WTI_OPTION_JSON(struct replay_options, json),
 	WTI_OPTIONS_END,
@@ -279,20 +280,20 @@ const struct wti_verb wti_verb_replay = {
 	.description =
 		"Executes the OpenCL work of a run that was recorded with `record --opencl "
 		"--replayable`: fresh context, the recorded programs, arguments and contents. "
-		"Every kernel is repeated from the same content, and whatever the recording has "
-		"of results is compared bit by bit.\n\n"
+		"Every kernel is repeated from the same content, and all recorded results are "
+		"compared bit by bit.\n\n"
 		"An operation is the same; ORIGIN if it read the same and wrote something else; "
 		"inherited if it read what an origin wrote; missing if it could not be executed, "
 		"with the reason; unknown if it read what a missing one should have written. An "
 		"origin is intrinsic if repeating it alone gives other results.\n\n"
 		"Races are found from the recording alone: operations on the same bytes, one of "
-		"them writing, that no queue, event, barrier or wait of the host orders. They are "
-		"confirmed by executing both orders.\n\n"
-		"Kernels are code. Without --yes the programs are listed with a code, and nothing "
-		"is executed unless --yes has that code; on a terminal replay asks. A program "
-		"that was loaded as native code needs its own hash, too.\n\n"
-		"Exit codes: 0 bit-exact, or within the tolerance on another device; 1 divergent; "
-		"3 partial or nothing to compare with.",
+		"them writing, that no queue, event, barrier or wait of the host orders. They "
+		"are confirmed by executing both orders.\n\n"
+		"Kernels are code. Without --yes the programs are listed with a code, and "
+		"nothing is executed unless --yes has that code; on a terminal replay asks. A "
+		"program that was loaded as native code needs its own hash, too.\n\n"
+		"Exit codes: 0 bit-exact, or within the tolerance on another device; 1 "
+		"divergent; 3 partial or nothing to compare with.",
 	.examples = "wheeltap record --opencl --replayable -- ./program\n"
 		    "wheeltap replay --yes 5f0c1f2e9a3b4d77\tthe latest run\n"
 		    "wheeltap replay --mode dry-run\tthe plan and races; executes nothing\n"

@@ -262,7 +262,8 @@ static const struct wti_option options[] = {
 	{"keep-tagged", 0, WTI_OPT_FLAG, NULL, NULL, "leave runs with tags alone",
 	 offsetof(struct clean_options, keep_tagged)},
 	{"where", 0, WTI_OPT_LIST, "FILTER", NULL,
-	 "only runs of which this holds, as for 'wheeltap ls': status=failed; may be given again",
+	 "only runs that match this filter, as in 'wheeltap ls': status=failed; may be given "
+	 "several times",
 	 offsetof(struct clean_options, where)},
 	{"forget", 0, WTI_OPT_FLAG, NULL, NULL, "keep nothing, not even the summary",
 	 offsetof(struct clean_options, forget)},
@@ -279,14 +280,16 @@ const struct wti_verb wti_verb_clean = {
 	.arguments = "[RUN...]",
 	.arguments_max = 1000,
 	.summary = "remove runs, by name or by age",
-	.description = "Removes the given runs, wherever they are, or those below $WHEELTAP_HOME, "
-		       "or ./wheeltap-runs, that --older-than and --keep select. It asks first. "
-		       "With both --older-than and --keep a run is removed only if it is old and "
-		       "not among the newest N; --where and --keep-tagged narrow further.\n\n"
-		       "Of a run below that folder its summary is kept: status, command, commit, "
+	.description = "Removes the given runs, wherever they are, or those below "
+		       "$WHEELTAP_HOME, or ./wheeltap-runs, that --older-than and --keep select. "
+		       "It asks first. With both --older-than and --keep a run is removed only "
+		       "if it is old and not among the newest N; --where and --keep-tagged "
+		       "narrow further.\n\n"
+		       "The summary of a run below that folder is kept: status, command, commit, "
 		       "tags, metrics, findings, tests, and the SHA-256 of each of its files. "
-		       "'wheeltap ls --all' lists such runs, 'trend' and 'compare' use them. They "
-		       "stand in the file .kept.jsonl beside the runs. --forget keeps nothing.\n\n"
+		       "'wheeltap ls --all' lists such runs, 'trend' and 'compare' use them. The "
+		       "summaries are stored in the file .kept.jsonl beside the runs. --forget "
+		       "keeps nothing.\n\n"
 		       "Only folders with a run.json written by wheeltap are removed. Runs that "
 		       "are being recorded stay, and symbolic links are not followed.",
 	.examples = "wheeltap clean run1\tone run\n"

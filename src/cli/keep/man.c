@@ -80,13 +80,13 @@ static void add_exit(struct wti_buf *out)
 		"*2*\n"
 		"\tthe command line is wrong\n\n"
 		"*3*\n"
-		"\tthe trace is missing or damaged (what could be read is shown), or nothing could "
-		"be measured\n\n"
+		"\tthe trace is missing or damaged (what could be read is shown), or nothing "
+		"could be measured\n\n"
 		"*4*\n"
 		"\tthe environment does not allow it\n\n"
 		"*125*\n"
-		"\t*record* itself failed, be it for a wrong option; otherwise its exit status is "
-		"that of the program\n\n");
+		"\t*record* itself failed, for example because of a wrong option; otherwise its "
+		"exit status is that of the program\n\n");
 }
 
 static void verb_page(struct wti_buf *out, const struct wti_verb *verb)

@@ -60,7 +60,7 @@ void wti_probe_opencl(struct wti_probed *ret, const char *loader)
 	list_drivers(drivers, sizeof(drivers));
 	if (!drivers[0] && !named)
 		wti_probed_say(ret, WTI_PROBE_LIMITED, "apt install pocl-opencl-icd",
-			       "%s knows no driver: there are none in " VENDORS, loader);
+			       "%s found no driver: none is listed in " VENDORS, loader);
 	else
 		wti_probed_say(ret, WTI_PROBE_OK, NULL, "%s, drivers %s: use record --opencl",
 			       loader, named ? named : drivers);

@@ -66,7 +66,7 @@ static int run(const void *opaque, char **arguments, size_t count)
 }
 
 static const struct wti_option options[] = {
-	{"remove", 0, WTI_OPT_LIST, "WORD", NULL, "take this tag away; may be given again",
+	{"remove", 0, WTI_OPT_LIST, "WORD", NULL, "remove this tag; may be given several times",
 	 offsetof(struct tag_options, remove)},
 	WTI_OPTION_JSON(struct tag_options, json),
 	WTI_OPTIONS_END,
@@ -77,11 +77,11 @@ const struct wti_verb wti_verb_tag = {
 	.arguments = "RUN [WORD...]",
 	.arguments_min = 1,
 	.arguments_max = WORDS_MAX,
-	.summary = "give runs words to be found by",
+	.summary = "label runs with words, to find them again",
 	.description =
-		"Adds words to a run, or shows those that it has. They stand in the file 'tags' of "
-		"its folder, and move with it. 'wheeltap ls tag=WORD' finds the runs again, and "
-		"'wheeltap clean --keep-tagged' leaves them alone.",
+		"Adds words to a run, or shows those that it has. They are stored in the file "
+		"'tags' in its folder, and move with it. 'wheeltap ls tag=WORD' finds the runs "
+		"again, and 'wheeltap clean --keep-tagged' leaves them alone.",
 	.examples = "wheeltap tag latest baseline\n"
 		    "wheeltap tag lr1 paper figure-3\n"
 		    "wheeltap tag lr1 --remove paper\n"

@@ -175,8 +175,8 @@ const struct wti_verb wti_verb_version = {
 	.arguments = "",
 	.summary = "print the version of wheeltap",
 	.description = "Prints the version of this program. Traces of a newer format are refused "
-		       "with the version that wrote them; an agent and a recorder whose protocols "
-		       "differ do not work together, and both say so.",
+		       "with the version that wrote them; an agent and a recorder whose "
+		       "protocols differ do not work together, and both report it.",
 	.options = options,
 	.options_bytes = sizeof(struct version_options),
 	.group = "keep",

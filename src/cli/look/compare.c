@@ -49,10 +49,10 @@ const struct wti_verb wti_verb_compare = {
 		"Puts runs side by side, by their summaries: how each was started (command line, "
 		"environment, seeds, commit, executable, libraries, machine, settings of the "
 		"recording), its metrics, what 'wheeltap doctor' finds, and its tests. Only what "
-		"differs is shown. Runs that were removed can be compared, too, as far as they "
-		"are kept.\n\n"
+		"differs is shown. Removed runs can be compared, too, if their summary was "
+		"kept.\n\n"
 		"'wheeltap diff' compares the events of two runs instead: what each did to files "
-		"and peers, in which order, and where they part.",
+		"and peers, in which order, and where they diverge.",
 	.examples = "wheeltap compare lr1 lr2 lr3\n"
 		    "wheeltap compare baseline latest --all",
 	.options = options,

@@ -180,7 +180,7 @@ static const struct wti_option options[] = {
 	{"output", 'o', WTI_OPT_TEXT, "DIR", NULL, "make: write the files to this folder",
 	 offsetof(struct dataset_options, output)},
 	{"seed", 0, WTI_OPT_TEXT, "N", NULL,
-	 "make: of the noise; without it, the data are the published ones",
+	 "make: the seed of the noise; without it, the published data are written",
 	 offsetof(struct dataset_options, seed)},
 	{"label", 0, WTI_OPT_TEXT, "COLUMN", NULL,
 	 "inspect: the column of a CSV file that has the labels",
@@ -201,15 +201,14 @@ const struct wti_verb wti_verb_dataset = {
 	.summary = "make small data sets, inspect files of data",
 	.description =
 		"make NAME writes one of four synthetic data sets (iris-like, small, tiny, "
-		"multi-class) as CSV and .npy, with a page that describes it. Without --seed they "
-		"are the published ones, value by value; with --seed the noise depends on it. "
-		"inspect FILE... reads CSV, .npy and .npz: hash, rows, columns, classes, "
-		"statistics "
-		"of each column, rows that occur twice, constant columns, missing values. Several "
-		"files are taken for parts of one set, such as training and test: rows that are in "
-		"more than one of them are reported. The labels of NAME_features.npy are those of "
-		"NAME_labels.npy; of a CSV file the column class, label, target or y, or the last "
-		"one where it has few whole numbers or words.",
+		"multi-class) as CSV and .npy, with a page that describes it. Without --seed "
+		"they are the published ones, value by value; with --seed the noise depends on "
+		"it. inspect FILE... reads CSV, .npy and .npz: hash, rows, columns, classes, "
+		"statistics of each column, duplicate rows, constant columns, missing values. "
+		"Several files are treated as parts of one set, such as training and test: rows "
+		"that occur in more than one of them are reported. The labels of "
+		"NAME_features.npy are those of NAME_labels.npy; of a CSV file the column class, "
+		"label, target or y, or the last one where it has few whole numbers or words.",
 	.examples = "wheeltap dataset make iris-like -o data\tthe published set\n"
 		    "wheeltap dataset make tiny --seed 7 -o data\tanother one\n"
 		    "wheeltap dataset inspect train.csv test.csv\tis a row in both?",

@@ -374,7 +374,7 @@ static const struct wti_option options[] = {
 	 "by this number, the smallest first: a metric such as loss.last, or duration, started, "
 	 "events, size, disk, lost, exit",
 	 offsetof(struct ls_options, sort)},
-	{"reverse", 'r', WTI_OPT_FLAG, NULL, NULL, "the other way round",
+	{"reverse", 'r', WTI_OPT_FLAG, NULL, NULL, "in reverse order",
 	 offsetof(struct ls_options, reverse)},
 	{"limit", 0, WTI_OPT_COUNT, "N", NULL, "only the first N",
 	 offsetof(struct ls_options, limit)},
@@ -395,27 +395,28 @@ const struct wti_verb wti_verb_ls = {
 	.arguments_max = WTI_FILTER_TERMS_MAX,
 	.summary = "list the runs, the newest first; filter and sort them",
 	.description =
-		"Lists the runs below $WHEELTAP_HOME, or ./wheeltap-runs: name, status, "
-		"start, duration, events, size of the trace, size of all files of the run, "
-		"lost events, command. Where there are sets (record --runs) the "
-		"number of their runs is shown, too. With patterns such as 'lr*' (* ? "
-		"[a-z]), only runs whose name or folder matches one of them.\n\n"
-		"Filters choose further, and all of them have to hold. Texts are compared with = "
-		"and !=: status, name, tag, commit (its beginning), program, command (a part of "
-		"it), host, directory, config (the beginning of its hash), dirty=yes, removed=yes; "
-		"all but commit and config take patterns. since=2d and until=2026-03-01 are about "
-		"the start. Numbers are compared with = != < <= > >=: duration, events, lost, "
-		"size, disk, exit, and every metric of a run, with .first, .last (which is meant "
-		"without one), .min, .max, .mean, .p50, .p95 or .count behind it: loss.min, "
-		"step_time.p50 (in seconds, or 200ms), peak_memory (2G), findings.error, "
-		"check.failed, check:NAME (the pass rate of a test). 'wheeltap trend' lists the "
-		"metrics. config.KEY is a setting of the program as it resolved it, a number or a "
-		"text: config.lr, config.optimizer=adam. Quote a filter with < or >.\n\n"
-		"Metrics are read from the trace the first time that they are asked for, and kept "
-		"in a catalogue beside the runs (docs/catalogue.md).\n\n"
+		"Lists the runs below $WHEELTAP_HOME, or ./wheeltap-runs: name, status, start, "
+		"duration, events, size of the trace, size of all files of the run, lost events, "
+		"command. Where there are sets (record --runs) the number of their runs is "
+		"shown, too. With patterns such as 'lr*' (* ? [a-z]), only runs whose name or "
+		"folder matches one of them.\n\n"
+		"Filters select further, and a run must match all of them. Text is compared with "
+		"= and !=: status, name, tag, commit (its beginning), program, command (a part "
+		"of it), host, directory, config (the beginning of its hash), dirty=yes, "
+		"removed=yes; all but commit and config take patterns. since=2d and "
+		"until=2026-03-01 are about the start. Numbers are compared with = != < <= > >=: "
+		"duration, events, lost, size, disk, exit, and every metric of a run, with "
+		".first, .last (the default), .min, .max, .mean, .p50, .p95 or .count behind it: "
+		"loss.min, step_time.p50 (in seconds, or 200ms), peak_memory (2G), "
+		"findings.error, check.failed, check:NAME (the pass rate of a test). 'wheeltap "
+		"trend' lists the metrics. config.KEY is a setting of the program as it resolved "
+		"it, a number or text: config.lr, config.optimizer=adam. Quote a filter with < "
+		"or >.\n\n"
+		"Metrics are read from the trace when they are first needed, and kept in a "
+		"catalogue beside the runs (docs/catalogue.md).\n\n"
 		"A run is running while its recorder lives; abandoned if the recorder died; "
-		"otherwise finished, failed (an exit status other than 0), killed (by a "
-		"signal) or interrupted (through the recorder).",
+		"otherwise finished, failed (an exit status other than 0), killed (by a signal) "
+		"or interrupted (through the recorder).",
 	.examples = "wheeltap ls\n"
 		    "wheeltap ls 'lr*'\tonly these\n"
 		    "wheeltap ls status=failed since=2d\twhat went wrong lately\n"

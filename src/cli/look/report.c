@@ -143,15 +143,17 @@ const struct wti_verb wti_verb_report = {
 	.arguments = "[RUN...]",
 	.summary = "write one self-contained page about a run",
 	.description =
-		"Writes everything that is known of a run: how it ended, the command, code, host "
-		"and versions, configuration and seeds, data, model, hyperparameters, metrics with "
-		"their curves, where the time went, findings with their evidence, checks, "
-		"artifacts with their hashes, earlier runs of the program, and the command that "
-		"runs it again. A run that failed, was killed or still runs has a report, too.\n\n"
-		"What is not known is `not recorded`, with what would record it; nothing is left "
-		"blank and nothing is made up. A curve keeps the lowest, the highest and the last "
-		"value of each column of its picture, so that no spike is lost.\n\n"
-		"Of several runs, a table of all comes first.\n\n"
+		"Writes everything that is known about a run: how it ended, the command, code, "
+		"host and versions, configuration and seeds, data, model, hyperparameters, "
+		"metrics with their curves, where the time went, findings with their evidence, "
+		"checks, artifacts with their hashes, earlier runs of the program, and the "
+		"command that runs it again. A run that failed, was killed or still runs has a "
+		"report, too.\n\n"
+		"Anything unknown is marked `not recorded`, together with the option that would "
+		"record it; nothing is left blank or made up. A curve keeps the lowest, the "
+		"highest and the last value of each column of its picture, so that no spike is "
+		"lost.\n\n"
+		"For several runs, a table of all of them comes first.\n\n"
 		"The exit status is 0 when the report was written, whatever is in it, and 3 if a "
 		"part of the trace could not be read.",
 	.examples = "wheeltap report\tthe latest run, as Markdown\n"

@@ -244,9 +244,8 @@ static const struct wti_option options[] = {
 	 "errors",
 	 offsetof(struct stat_options, syscalls)},
 	{"device", 0, WTI_OPT_FLAG, NULL, NULL,
-	 "only devices: idle and compute time, why queues stood still, operations by name, "
-	 "launches, "
-	 "copies, memory, sequences that operators launch (docs/devices.md)",
+	 "only devices: idle and compute time, why queues were idle, operations by name, "
+	 "launches, copies, memory, sequences that operators launch (docs/devices.md)",
 	 offsetof(struct stat_options, device)},
 	{"under", 0, WTI_OPT_TEXT, "GLOB", NULL,
 	 "with --device: sequences under operators whose names match, instead of the outermost",
@@ -260,7 +259,7 @@ static const struct wti_option options[] = {
 	 "with --device: which operation had to come before which, and why",
 	 offsetof(struct stat_options, dependencies)},
 	{"dot", 0, WTI_OPT_FLAG, NULL, NULL,
-	 "with --device: the dependencies as a graph in the language of Graphviz",
+	 "with --device: the dependencies as a graph for Graphviz (dot)",
 	 offsetof(struct stat_options, dot)},
 	{"percentiles", 0, WTI_OPT_FLAG, NULL, NULL,
 	 "with --syscalls, also the minimum, 50th, 90th and 99th percentile and maximum time",
@@ -305,24 +304,24 @@ const struct wti_verb wti_verb_stat = {
 	.arguments = "[RUN...]",
 	.summary = "show where the time went, as a flat profile",
 	.description =
-		"Sums up spans, calls, device operations and system calls by name: how many, their "
-		"time in total and without what they called (self), mean, percentiles and "
+		"Sums up spans, calls, device operations and system calls by name: their number, "
+		"total time, time without the calls inside (self), mean, percentiles and "
 		"extremes. Counters and marks have separate tables. For a training run the first "
 		"table shows where the time of a step goes, by process or rank: data wait (calls "
-		"of a DataLoader), forward (modules and torch.nn.functional), backward, optimizer "
-		"(and clipping), other; what an optimizer's closure computes is forward and "
-		"backward; the first step begins with its first batch or call of a model. The "
-		"second table shows how fast it trains: samples are the rows of DataLoader batches "
-		"that a model is called with while gradients are on, or of the model's input if "
-		"there is no DataLoader; if the trace has neither, they are not measured. The time "
-		"in which DataLoader workers wait for something to load does not count as work, "
-		"and is shown in a note.\n\n"
-		"Total counts a span that calls itself once. Self is the time that is not spent in "
-		"spans directly inside; the share is self divided by that of all threads or all "
-		"devices. Percentiles are off by at most 0.8 % of their value; below 64 ns they "
-		"are exact.\n\n"
-		"By step, module, function and site there are also the bytes that they take in the "
-		"trace (using the mean of each kind of event, because events are compressed "
+		"of a DataLoader), forward (modules and torch.nn.functional), backward, "
+		"optimizer (and clipping), other; what an optimizer's closure computes is "
+		"forward and backward; the first step begins with its first batch or call of a "
+		"model. The second table shows how fast it trains: samples are the rows of "
+		"DataLoader batches that a model is called with while gradients are on, or of "
+		"the model's input if there is no DataLoader; if the trace has neither, they are "
+		"not measured. The time in which DataLoader workers wait for something to load "
+		"does not count as work, and is shown in a note.\n\n"
+		"Total counts a span that calls itself once. Self is the time that is not spent "
+		"in spans directly inside; the share is self divided by that of all threads or "
+		"all devices. Percentiles are off by at most 0.8 % of their value; below 64 ns "
+		"they are exact.\n\n"
+		"By step, module, function and site there are also the bytes that they take in "
+		"the trace (using the mean of each kind of event, because events are compressed "
 		"together) and the number of recorded tensors. Each call counts separately: the "
 		"bytes of a module do not include calls to other modules.\n\n"
 		"Several runs are shown one after the other.\n\n"

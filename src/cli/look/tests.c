@@ -60,7 +60,7 @@ static const struct wti_option options[] = {
 	 "only those that both passed and failed at the same commit and configuration",
 	 offsetof(struct tests_options, flaky)},
 	{"history", 0, WTI_OPT_FLAG, NULL, NULL,
-	 "a row a test over all runs, or those that filters as of 'wheeltap ls' leave",
+	 "one row for each test, over all runs or those that match filters as in 'wheeltap ls'",
 	 offsetof(struct tests_options, history)},
 	{"csv", 0, WTI_OPT_FLAG, NULL, NULL, "print comma-separated values",
 	 offsetof(struct tests_options, csv)},
@@ -72,17 +72,18 @@ const struct wti_verb wti_verb_tests = {
 	.name = "tests",
 	.arguments = "[RUN|FILTER...]",
 	.arguments_max = WTI_FILTER_TERMS_MAX,
-	.summary = "show what was tested, with evidence; flaky tests",
+	.summary = "show the tests of a run, with evidence, and flaky tests",
 	.description =
 		"Shows the tests of a run: those of pytest, those that a program printed as TAP, "
-		"and the checks of wt_check() and wheeltap.check(), with what was expected, what "
-		"came and how they were compared. A value without an expectation is observed, and "
-		"counts as neither passed nor failed. A test is flaky if it both passed and "
-		"failed at the same commit, with the same changes and the same configuration.\n\n"
+		"and the checks of wt_check() and wheeltap.check(), with the expected value, the "
+		"actual one and how they were compared. A value without an expectation is "
+		"observed, and counts as neither passed nor failed. A test is flaky if it both "
+		"passed and failed at the same commit, with the same changes and the same "
+		"configuration.\n\n"
 		"'wheeltap import' turns files of TAP and JUnit XML into runs with tests. "
 		"'wheeltap trend check:NAME' shows one test over time, and 'wheeltap ls "
 		"check.failed>0' the runs with failures.\n\n"
-		"The exit status is 1 if a test failed, 3 if there is none with a verdict.",
+		"The exit status is 1 if a test failed, 3 if no test has a verdict.",
 	.examples = "wheeltap tests\tof the latest run\n"
 		    "wheeltap tests --failed\n"
 		    "wheeltap tests --history --flaky since=30d\twhich tests cannot be trusted",

@@ -90,7 +90,7 @@ static int run(const void *opaque, char **arguments, size_t count)
 
 static const struct wti_option options[] = {
 	{"by", 0, WTI_OPT_CHOICE, "WHAT", "run|commit",
-	 "a row a run, or a row a commit with the median of its runs",
+	 "one row for each run, or one for each commit with the median of its runs",
 	 offsetof(struct trend_options, by)},
 	{"limit", 0, WTI_OPT_COUNT, "N", NULL, "only the last N rows (20); 0: all",
 	 offsetof(struct trend_options, limit)},
@@ -109,10 +109,9 @@ const struct wti_verb wti_verb_trend = {
 		"Shows a number of every run in the order of time: as a line of blocks, and as a "
 		"table with the change against the median of all earlier runs. METRIC is a name "
 		"with or without a statistic (loss, loss.min, step_time.p50, peak_memory, "
-		"duration), check.rate, the share of tests that passed, or check:NAME, the same of "
-		"one test. Without METRIC the names are listed. Filters are those of 'wheeltap "
-		"ls'. "
-		"Runs that were removed are included, as far as their summary is kept.\n\n"
+		"duration), check.rate, the share of tests that passed, or check:NAME, the same "
+		"of one test. Without METRIC it lists the names. Filters are those of 'wheeltap "
+		"ls'. Removed runs are included if their summary was kept.\n\n"
 		"The exit status is 3 if no run has a value.",
 	.examples = "wheeltap trend\twhich metrics there are\n"
 		    "wheeltap trend loss.last program=train.py since=30d\n"

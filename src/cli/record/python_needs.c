@@ -78,8 +78,8 @@ int wti_python_detail(struct wti_buf *out, const char *detail, const char *invar
 
 	if (is_states && invariants)
 		return wti_err(err, WT_E_ARG,
-			       "'--detail states' and '--invariants' each say what is recorded: "
-			       "give one of them");
+			       "'--detail states' and '--invariants' both select what is "
+			       "recorded: give only one of them");
 	wti_buf_printf(out, "detail=%s\n", is_states ? "lean" : detail);
 	if (is_states)
 		wti_buf_text(out, "needs=*.step\nneeds=torch.Tensor.backward\ninvariants=1\n"

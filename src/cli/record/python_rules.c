@@ -150,7 +150,7 @@ static int take_rule(struct wti_buf *out, const struct place *place, const char 
 	memcpy(module, line, bytes);
 	if (!is_pattern(module) || !is_pattern(function))
 		return wti_err(place->err, WT_E_ARG,
-			       "%.200s:%u: '%.64s' is not a pattern; * stands for anything",
+			       "%.200s:%u: '%.64s' is not a pattern; * matches anything",
 			       place->path, place->line, line);
 	wti_buf_printf(out, "%s=%s %s\n", (const char *)cookie, module, function);
 	return 0;

@@ -357,8 +357,8 @@ static int verdict(struct strace *strace, const char *path, struct wt_err *err)
 	if (strace->unread && strace->untimed == strace->unread && !strace->latest)
 		return wti_err(
 			err, WT_E_FORMAT,
-			"'%.200s', line %u: no time stands here; is it the output of strace, "
-			"with -ttt (or -t, -tt, -r)?",
+			"'%.200s', line %u: expected a time; is this the output of strace with "
+			"-ttt (or -t, -tt, -r)?",
 			path, strace->first_unread);
 	wti_intake_lose(strace->intake, "lines that are no calls", strace->unread);
 	if (strace->unread)

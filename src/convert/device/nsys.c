@@ -376,8 +376,8 @@ static int read_database(struct nsys *nsys)
 	if (!found)
 		return wti_err_at(
 			nsys->err, WT_E_FORMAT, 0,
-			"'%.200s', byte 0: no SQLite export of Nsight Systems: it has none "
-			"of its tables (nsys export --type sqlite)",
+			"'%.200s', byte 0: not an SQLite export of Nsight Systems: none of its "
+			"tables is there (nsys export --type sqlite)",
 			nsys->path);
 	check_end(nsys);
 	nsys->file->shift_ns = start_of(nsys);

@@ -109,7 +109,7 @@ static void release(void *opaque)
 
 const struct wt_inspector wti_inspector_device = {
 	.name = "device",
-	.summary = "what devices did: where their time went, and why they stood still",
+	.summary = "what devices did: where their time went, and why they were idle",
 	.state_bytes = sizeof(struct state),
 	.ask = ask,
 	.begin = begin,

@@ -93,7 +93,7 @@ static int walk(struct wt_table *table, const struct wti_work *work, uint32_t q)
 int wti_device_idle(const struct wti_work *work, const struct wti_device_options *options,
 		    struct wt_result *result, struct wt_err *err)
 {
-	struct wt_table *table = wt_result_table(result, "idle", "Why queues stood still");
+	struct wt_table *table = wt_result_table(result, "idle", "Why queues were idle");
 
 	int r = 0;
 

@@ -29,8 +29,8 @@ static const struct wti_code codes[] = {
 	 "type that overflows",
 	 "A call whose inputs are all finite has an output that is not; calls that only pass it on "
 	 "are counted.",
-	 "Masks made of infinity, such as those of attention, are meant."},
-	{"WT-DIG-004", "close numbers are subtracted",
+	 "Masks that contain infinity on purpose, such as those of attention."},
+	{"WT-DIG-004", "nearly equal numbers are subtracted",
 	 "the difference has only the last bits of its inputs: if these are rounded, it is mostly "
 	 "rounding error",
 	 "record under noise to see whether it matters: wheeltap record --runs 5 --noise rr -- ...",

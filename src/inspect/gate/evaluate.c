@@ -36,7 +36,7 @@ void wti_absent(const struct wti_assertion *assertion, struct wti_outcome *outco
 		return;
 	}
 	wti_not_evaluated(outcome,
-			  "there is no %s '%.200s' in this run; if that is right, say "
+			  "there is no %s '%.200s' in this run; if that is correct, set "
 			  "may_be_absent = true",
 			  what, name);
 }
@@ -304,8 +304,8 @@ static void judge_rss(const struct wti_assertion *a, const struct wti_gate_run *
 	char floor[16];
 
 	if (run->peak_rss_bytes <= 0 || run->rss_floor_bytes < 0) {
-		wti_not_evaluated(outcome, "the run does not say how much memory was resident: "
-					   "record it again");
+		wti_not_evaluated(outcome, "resident memory was not recorded in this run: record "
+					   "it again");
 		return;
 	}
 	wti_judge_number(a, (double)run->peak_rss_bytes, WTI_UNIT_BYTES,
@@ -331,8 +331,8 @@ static void judge_memory(const struct wti_assertion *a, const struct wti_gate_ru
 			wti_judge_number(a, (double)run->counts->asked_bytes, WTI_UNIT_BYTES,
 					 "asked for", outcome);
 	} else if (faults < 0) {
-		wti_not_evaluated(outcome, "the run does not say how many page faults there were: "
-					   "record it again");
+		wti_not_evaluated(outcome, "page faults were not recorded in this run: record it "
+					   "again");
 	} else {
 		wti_judge_number(a, (double)faults, WTI_UNIT_COUNT, "page faults", outcome);
 	}
@@ -513,7 +513,9 @@ void wti_gate_slower(const struct wti_assertion *a, const struct wti_gate_run *n
 	counts[0] = times_of(now, now_count, of_steps, times[0]);
 	counts[1] = times_of(before, before_count, of_steps, times[1]);
 	if (counts[0] < now_count || counts[1] < before_count) {
-		wti_not_evaluated(ret_outcome, "%zu of the runs do not say how long their %s",
+		wti_not_evaluated(ret_outcome,
+				  "in %zu of the runs it was not recorded how long "
+				  "the %s",
 				  now_count + before_count - counts[0] - counts[1],
 				  of_steps ? "steps took" : "program ran");
 	} else if (!wti_ratio(times[0], counts[0], times[1], counts[1], a->confidence, &ratio)) {

@@ -69,7 +69,7 @@ void wti_judge_rule(const struct wti_assertion *a, const struct wti_gate_run *ru
 	struct wti_buf names;
 
 	if (!rules) {
-		wti_not_evaluated(outcome, "`doctor` has nothing to say of this run");
+		wti_not_evaluated(outcome, "`doctor` has no results for this run");
 		return;
 	}
 	wti_buf_init(&names, sizeof(outcome->actual));
@@ -94,8 +94,8 @@ void wti_judge_rule(const struct wti_assertion *a, const struct wti_gate_run *ru
 				  a->code);
 	else if (!held && !violated)
 		wti_not_evaluated(outcome,
-				  "'%.100s' found nothing to judge (`wheeltap doctor "
-				  "--all` says why)",
+				  "'%.100s' found nothing to judge (`wheeltap doctor --all` "
+				  "shows why)",
 				  a->code);
 }
 
@@ -195,7 +195,7 @@ static void judge_facts(const struct wti_assertion *a, const struct wti_gate_run
 			return;
 		values[i] = fact_of(run, j);
 		if (values[i] < 0) {
-			wti_not_evaluated(outcome, "the run does not say '%s'", known[j]);
+			wti_not_evaluated(outcome, "'%s' was not recorded in this run", known[j]);
 			return;
 		}
 	}

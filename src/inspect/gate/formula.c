@@ -223,8 +223,8 @@ static int read_operand(struct reading *r, bool *ret_done)
 	if (is_word(*r->at))
 		return read_name(r);
 	return fail(r, place,
-		    *r->at ? "a number or a name has to stand here"
-			   : "the formula ends where a number or a name has to follow");
+		    *r->at ? "expected a number or a name"
+			   : "the formula ends where a number or a name is expected");
 }
 
 /* What follows an operand. `ret_done`: another operand has to follow. */
@@ -245,9 +245,7 @@ static int read_operator(struct reading *r, bool *ret_done)
 	}
 	operator= next_operator(r, false);
 	if (!operator)
-		return fail(r, place,
-			    "an operator has to stand here: + - * / % < <= > >= == != "
-			    "and or");
+		return fail(r, place, "expected an operator: + - * / % < <= > >= == != and or");
 	*ret_done = true;
 	status = settle(r, operator->rank);
 	return status ? status : wait(r, operator, place);

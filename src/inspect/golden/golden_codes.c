@@ -14,7 +14,7 @@ const struct wti_code wti_golden_codes[] = {
 	 "A name with a random part that is not recognised: see `Names` in docs/golden.md."},
 	{"WT-GOLD-002", "the program no longer does something that it did before",
 	 "an output is not written, an input not read, a peer not reached",
-	 "look for the code that was taken out or is not reached; " ACCEPT,
+	 "look for code that was removed or is no longer reached; " ACCEPT,
 	 "Everything that all runs of the golden used is used by the run.",
 	 "A run that was ended early."},
 	{"WT-GOLD-003", "a file is written in another way",
@@ -65,7 +65,7 @@ const struct wti_code wti_golden_codes[] = {
 	 "in the golden.",
 	 "Another version of a library that needs another."},
 	{"WT-GOLD-010", "the same is done in another order",
-	 "a checkpoint is made before the log says so, a rename before the sync",
+	 "a checkpoint is written before it is logged, a file renamed before it is synced",
 	 "compare the order with `wheeltap diff`; " ACCEPT,
 	 "For each kind of thread, before the steps, in each step and after them, acts on files "
 	 "and peers come in an order "

@@ -10,7 +10,7 @@
 #define ALSO_SHOWN 6u
 #define EDITED_MEANS "the source is not the one that the golden was made with"
 #define EDITED_HINT                                                                                \
-	"nothing, if you edited it: the other findings say what the program does differently; "    \
+	"nothing, if you edited it: the other findings show what the program does differently; "   \
 	"`wheeltap golden accept NAME RUN` takes the new length over"
 
 /* ---- Which count is the cause ---------------------------------------------------------------- */

@@ -181,8 +181,8 @@ void wti_golden_write(const struct wti_golden *golden, struct wti_buf *out)
 {
 	wti_buf_text(out,
 		     "# What this program does, as `wheeltap golden add` has learned it. Review "
-		     "changes as you\n# review code; `wheeltap help golden` says what it "
-		     "means.\n");
+		     "changes as you\n"
+		     "# review code; `wheeltap help golden` explains it.\n");
 	wti_buf_printf(out, "format = %d\nname = ", golden->format);
 	add_quoted(out, golden->name);
 	wti_buf_text(out, "\narch = ");

@@ -89,7 +89,7 @@ static int read_clause_value(struct reading *reading, const struct wti_doc *valu
 		other = wti_doc_is_text(value, TEXT_MAX) ? wti_feature_by_name(value->string.data)
 							 : -1;
 		if (other < 0)
-			return fail(reading, value, "here the name of a feature should stand");
+			return fail(reading, value, "expected the name of a feature");
 		clause->other = (uint32_t)other;
 		return 0;
 	default:
@@ -115,8 +115,8 @@ static int read_clause(struct reading *reading, const struct wti_doc *doc,
 			value = child;
 	if (!value)
 		return fail(reading, doc,
-			    "a clause says what must be of its feature: constant, not, "
-			    "exists, absent, range, equal or unequal");
+			    "a clause needs a condition on its feature: constant, not, exists, "
+			    "absent, range, equal or unequal");
 	clause->type = (enum wti_clause_type)wti_clause_by_name(value->key);
 	return read_clause_value(reading, value, clause);
 }
@@ -134,7 +134,7 @@ static int read_when(struct reading *reading, const struct wti_doc *doc,
 		if (when->count == WTI_ALTERNATIVES_MAX)
 			return fail(reading, any, "too many alternatives");
 		if (any->type != WTI_DOC_ARRAY)
-			return fail(reading, any, "here a list of clauses should stand");
+			return fail(reading, any, "expected a list of clauses");
 		when->count++;
 		for (const struct wti_doc *clause = any->first; clause && !r;
 		     clause = clause->next) {
@@ -310,8 +310,7 @@ static int read_suppression(struct reading *reading, const struct wti_doc *doc)
 	if (!wti_doc_is_text(what, TEXT_MAX) || !wti_doc_is_text(reason, TEXT_MAX) ||
 	    (until && !wti_doc_is_text(until, TEXT_MAX)))
 		return fail(reading, doc,
-			    "a suppression says \"what\" and the \"reason\", and may say "
-			    "\"until\"");
+			    "a suppression needs \"what\" and \"reason\", and may have \"until\"");
 	return wti_pack_suppress(reading->pack, what->string.data, reason->string.data,
 				 until ? until->string.data : NULL, reading->err);
 }
@@ -322,7 +321,7 @@ static int read_list(struct reading *reading, const struct wti_doc *list,
 	int r = 0;
 
 	if (list->type != WTI_DOC_ARRAY)
-		return fail(reading, list, "here a list should stand");
+		return fail(reading, list, "expected a list");
 	for (const struct wti_doc *doc = list->first; doc && !r; doc = doc->next)
 		r = read(reading, doc);
 	return r;

@@ -225,7 +225,7 @@ static int read_feature(struct reading *reading, const struct wti_doc *value,
 		return fail(reading, value, "no such feature");
 	if (wti_features[feature].is_number) {
 		if (!is_count(value, UINT32_MAX - 2))
-			return fail(reading, value, "here a whole number should stand");
+			return fail(reading, value, "expected a whole number");
 		vector->values[feature] = (uint32_t)value->integer + 1;
 		return 0;
 	}
@@ -353,8 +353,8 @@ static int read_head(struct reading *reading, const struct wti_doc *doc)
 
 	if (!wti_doc_is_text(kind, TEXT_MAX) || strcmp(kind->string.data, "partial"))
 		return fail(reading, doc,
-			    "this is not a partial result: its first line does not say "
-			    "\"wheeltap\": \"partial\"");
+			    "this is not a partial result: its first line has no \"wheeltap\": "
+			    "\"partial\"");
 	if (!is_count(version, WTI_PACK_VERSION) || version->integer < WTI_PACK_VERSION_OF_PHRASES)
 		return fail(reading, doc,
 			    "a partial result of a version that this wheeltap does not know");

@@ -14,7 +14,7 @@ const struct wti_code wti_origin_codes[] = {
 	 "back, a transposition.",
 	 "A file that was converted to another type on purpose."},
 	{"WT-LIN-002", "the file holds the values of an earlier step than the one it was saved in",
-	 "a state that was taken before was written: the steps since then are not in the file",
+	 "an older state was written: the steps since then are not in the file",
 	 "call model.state_dict() where the file is written",
 	 "What is saved is what the model holds at that moment. An error if the file's name or a "
 	 "number in it (`step`) says that it is of the step in which it was saved, otherwise a "
@@ -28,7 +28,7 @@ const struct wti_code wti_origin_codes[] = {
 	 "file was saved.",
 	 "None is known."},
 	{"WT-LIN-004", "a tensor holds the value of another tensor",
-	 "names were exchanged on the way: the model computes something else",
+	 "names were swapped on the way: the model computes something else",
 	 "compare the names with those of the model that was saved",
 	 "No tensor of the file has the bytes that the run had under another name only.",
 	 "None is known."},
@@ -52,7 +52,7 @@ const struct wti_code wti_origin_codes[] = {
 	 "At least one tensor of the file was saved, loaded or held by the run. The runs beside it "
 	 "are searched for the one that saved the file.",
 	 "None is known."},
-	{"WT-LIN-009", "the average of the model is saved as the model",
+	{"WT-LIN-009", "averaged weights are saved as the model",
 	 "training that resumes from the file goes on from smoothed weights, with an optimizer "
 	 "state that does not belong to them",
 	 "save model.state_dict() as the model, and the average under a key of its own",
@@ -76,7 +76,7 @@ const struct wti_code wti_origin_codes[] = {
 	 "not used",
 	 "initialise before load_state_dict(), not after it",
 	 "A parameter that holds a value of the file keeps it until an optimizer steps.",
-	 "A head that is initialised anew on purpose, to learn another task."},
+	 "A head that is initialised again on purpose, to learn another task."},
 	{"WT-LIN-013", "tensors that were one are loaded as two",
 	 "a weight that was shared is two parameters now, which training moves apart",
 	 "tie them again after loading: head.weight = embedding.weight",

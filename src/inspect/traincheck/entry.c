@@ -141,7 +141,7 @@ static bool read_field(struct reading *reading, const struct wti_doc *doc,
 	param->path = list_in(doc, "additional_path");
 	param->is_input = is_input && is_input->type == WTI_DOC_BOOL && is_input->boolean;
 	if (!is_input || is_input->type != WTI_DOC_BOOL)
-		return refuse(reading, "an input or output that does not say which it is");
+		return refuse(reading, "a value that is not marked as input or output");
 	return param->index >= 0 || param->name ||
 	       refuse(reading, "an input or output without a place and a name");
 }

@@ -243,7 +243,7 @@ static int add_all(struct dcp *dcp, const struct wti_pickle_value *contents)
 		const struct wti_pickle_value *name = wti_pickle_item(contents, i, WTI_PICKLE_TEXT);
 
 		if (!name || strlen(name->text) != name->bytes)
-			return bad(dcp, metadata_name, "has a name that is none");
+			return bad(dcp, metadata_name, "has an invalid name");
 		if (wti_pickle_get(contents->items[i + 1], "chunks"))
 			r = add_tensor(dcp, name->text, contents->items[i + 1]);
 		else

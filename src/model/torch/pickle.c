@@ -112,7 +112,7 @@ static int take_memo_line(struct wti_pickle_machine *machine, uint64_t *ret)
 	if (r)
 		return r;
 	if (!wti_pickle_u64(number, ret))
-		return wti_pickle_bad(machine, WT_E_FORMAT, "has a number that is none");
+		return wti_pickle_bad(machine, WT_E_FORMAT, "has a malformed number");
 	return 0;
 }
 
@@ -483,8 +483,8 @@ static int run(struct wti_pickle_machine *machine)
 			operate = operations[*machine->opcode];
 		if (!operate)
 			return wti_pickle_bad(machine, WT_E_FORMAT,
-					      "0x%02x is not an opcode of pickle: this is none, or "
-					      "it is damaged",
+					      "0x%02x is not an opcode of pickle: this is not a "
+					      "pickle, or it is damaged",
 					      *machine->opcode);
 		r = operate(machine);
 		if (r)

@@ -32,8 +32,7 @@ int wti_pickle_push_name(struct wti_pickle_machine *machine, const char *module,
 	    module_bytes + name_bytes > NAME_MAX_BYTES)
 		return wti_pickle_bad(
 			machine, WT_E_FORMAT,
-			"wants something of a module by a name that is none: refused; "
-			"nothing was executed");
+			"refers to a module by an invalid name: refused; nothing was executed");
 	length = snprintf(full, sizeof(full), "%.*s.%.*s", (int)module_bytes, module,
 			  (int)name_bytes, name);
 	r = wti_pickle_push_text(machine, WTI_PICKLE_NAME, full, (size_t)length);
@@ -131,7 +130,7 @@ static int encode(struct wti_pickle_machine *machine, const struct wti_pickle_va
 			if ((c & 0xfe) != 0xc2 || i + 1 == text->bytes ||
 			    ((unsigned char)text->text[i + 1] & 0xc0) != 0x80)
 				return wti_pickle_bad(machine, WT_E_FORMAT,
-						      "has a text as bytes that are none");
+						      "has a string that does not encode bytes");
 			c = (unsigned char)((c & 3) << 6 | (text->text[++i] & 0x3f));
 		}
 		out[bytes++] = (char)c;

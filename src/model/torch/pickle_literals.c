@@ -206,7 +206,7 @@ int wti_pickle_int(struct wti_pickle_machine *machine)
 	errno = 0;
 	integer = strtoll(text, &end, 10);
 	if (*end || errno)
-		return wti_pickle_bad(machine, WT_E_FORMAT, "has a number that is none");
+		return wti_pickle_bad(machine, WT_E_FORMAT, "has a malformed number");
 	return wti_pickle_push_int(machine, WTI_PICKLE_INT, integer);
 }
 
@@ -226,7 +226,7 @@ static int op_float(struct wti_pickle_machine *machine)
 	r = wti_pickle_push_new(machine, WTI_PICKLE_FLOAT);
 	if (!r)
 		wti_pickle_top(machine)->number = strtod(text, &end);
-	return r || !*end ? r : wti_pickle_bad(machine, WT_E_FORMAT, "has a number that is none");
+	return r || !*end ? r : wti_pickle_bad(machine, WT_E_FORMAT, "has a malformed number");
 }
 
 /* In quotes. Escapes stay as they are: names and keys have none. */

@@ -8,7 +8,7 @@
 static const struct wti_model_code codes[] = {
 	[WTI_MODEL_FILE_DIFFERS] =
 		{{"WT-MODEL-001", "a file is not the one that the manifest describes",
-		  "the file was cut, damaged or exchanged after the manifest was made",
+		  "the file was truncated, damaged or replaced after the manifest was made",
 		  "copy or download the file again, and compare the source of the copy",
 		  "The size or the SHA-256 of a file of the model is not the one in the manifest. "
 		  "Where tensors differ, too, WT-MODEL-002 and WT-MODEL-003 name them instead.",
@@ -37,7 +37,8 @@ static const struct wti_model_code codes[] = {
 	[WTI_MODEL_NOT_SIGNED] =
 		{{"WT-MODEL-004", "the signature does not prove this manifest",
 		  "the manifest was changed after it was signed, or somebody else signed it",
-		  "get manifest and signature again from whom you trust; check which key is theirs",
+		  "get the manifest and signature again from a source you trust; check which key "
+		  "is theirs",
 		  "The Ed25519 signature of the envelope is not of this key over this content, or "
 		  "the content names other digests than the manifest.",
 		  "The key was exchanged: verify with the new one."},

@@ -18,7 +18,7 @@ static bool number_labels(const struct wti_dataset *set, size_t outputs, uint32_
 		    labels[i] < outputs)
 			continue;
 		wti_layer_says(verifying, WTI_LAYER_NOT_MEASURED,
-			       "class '%.60s' of the data is none of the %zu outputs",
+			       "class '%.60s' of the data is not among the %zu outputs",
 			       set->classes[set->labels[i]], outputs);
 		return false;
 	}

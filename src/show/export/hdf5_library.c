@@ -35,7 +35,9 @@ int wti_hdf5_load(struct wti_hdf5_library *h, struct wt_err *err)
 	is_whole = find_all(h, library);
 	dlclose(library);
 	if (!is_whole)
-		return wti_err(err, WT_E_MISSING, LIBRARY " lacks functions that hdf5 needs");
+		return wti_err(err, WT_E_MISSING,
+			       LIBRARY " does not have all functions that "
+				       "hdf5 needs");
 	h->dont_atexit();
 	if (h->open() < 0)
 		return wti_err(err, WT_E_NOMEM, LIBRARY " does not start");
