@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -86,10 +87,73 @@ def metric() -> None:
     tap.equal("and nothing was run", Path("values").read_text(), "1\n" * 9)
 
 
+def script(text: str) -> str:
+    Path("again.sh").write_text(text)
+    return "sh again.sh"
+
+
+def waited(name: str, pid: "int | None" = None) -> bool:
+    """Until there is such a file, or until the process has ended."""
+    limit = time.monotonic() + PATIENCE
+    while time.monotonic() < limit:
+        if not Path(f"/proc/{pid}").exists() if pid else Path(name).exists() and Path(name).read_text().strip():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def killed() -> None:
+    """Nobody waits for the program any more: it is not left running."""
+    command = script("test -e go || exit 0; echo $$ >pid; exec sleep 600\n")
+    wheeltap("record", "-q", "-o", "killed", "--", *command.split())
+    Path("go").touch()
+    judge = subprocess.Popen([WHEELTAP, "rerun", "killed", "--yes", command], env=environment())
+    tap.equal("the program runs", waited("pid"), True)
+    judge.kill()
+    judge.wait(timeout=PATIENCE)
+    tap.equal("rerun is killed, and the program ends", waited("", int(Path("pid").read_text())), True)
+
+
+def stopped() -> None:
+    """As at a terminal, whose shell waits for rerun alone."""
+    command = script("test -e halt || exit 0; kill -TSTP $$\n")
+    wheeltap("record", "-q", "-o", "stopped", "--", *command.split())
+    Path("halt").touch()
+    judge = subprocess.Popen([WHEELTAP, "rerun", "stopped", "--yes", command], env=environment(), stderr=subprocess.DEVNULL,
+                             stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL, preexec_fn=os.setpgrp)
+    limit, status = time.monotonic() + PATIENCE / 10, 0
+    while not status and time.monotonic() < limit:
+        status = os.waitpid(judge.pid, os.WNOHANG | os.WUNTRACED)[1]
+        time.sleep(0.05)
+    tap.check("the program stops, and so does rerun", os.WIFSTOPPED(status), status)
+    os.kill(judge.pid, signal.SIGCONT)
+    tap.equal("both go on", judge.wait(timeout=PATIENCE), 3)
+
+
+def interrupted() -> None:
+    command = script("test -e stop && kill -INT $$\nexit 0\n")
+    wheeltap("record", "-q", "-o", "int", "--", *command.split())
+    Path("stop").touch()
+    done, said = rerun("int", command, "--times", "3")
+    tap.equal("it is not run again", len(said["tables"]["tries"]), 1, said)
+    tap.check("a note says why", any("was interrupted" in note for note in said["notes"]), said)
+    done = wheeltap("record", "-q", "-o", "always", "--", *command.split())
+    tap.equal("one that always ends so is", len(rerun("always", command, "--times", "2")[1]["tables"]["tries"]), 2)
+
+
+def narrowing_interrupted() -> None:
+    Path("lines").write_text("1\n" * 9)
+    command = script(f"echo >>count; test $(wc -l <count) -ge 3 && kill -INT $$\n{DIFFERS} 3 0 lines\n")
+    wheeltap("record", "-q", "-o", "narrowed", "--", *command.split())
+    done, said = rerun("narrowed", command, "--narrow")
+    tap.equal("what the rerun has shown is printed", (done.returncode, said["status"]), (1, "different"), done)
+    tap.check("a note says why it was not narrowed", any("not narrowed" in note for note in said["notes"]), said)
+
+
 def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for case in (while_it_runs, the_same, metric):
+        for case in (while_it_runs, the_same, metric, killed, stopped, interrupted, narrowing_interrupted):
             tap.case(case.__name__, case)
         os.chdir("/")
     return tap.finish()

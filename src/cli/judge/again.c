@@ -8,17 +8,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/err.h"
+#include "cli/report.h"
 #include "cli/verb.h"
 
 #define TRIES_MAX 10000u
 /* Between two looks at whether the program runs: short programs are not kept waiting. */
 #define PAUSE_MIN_NS 1000000
 #define PAUSE_MAX_NS 100000000
+/* A program that was asked to end may save what it has; after that it is said what is awaited. */
+#define PATIENCE_S 10
 
 int wti_again_folder(const char *base, char ret_folder[PATH_MAX], struct wt_err *err)
 {
@@ -76,11 +80,13 @@ static char **words_of(const struct wti_again *again)
 	return words;
 }
 
-static void become(const struct wti_again *again, char **words)
+/* If this process is ended, by whatever, the program is asked to end: nobody waits for it. */
+static void become(const struct wti_again *again, char **words, pid_t parent)
 {
 	int null = open("/dev/null", O_RDWR);
 
-	if (chdir(again->plan->run.directory))
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != parent || chdir(again->plan->run.directory))
 		_exit(WTI_EXIT_NOT_RUN);
 	for (size_t i = 0; again->plan->variables[i]; i++)
 		putenv(again->plan->variables[i]);
@@ -90,33 +96,69 @@ static void become(const struct wti_again *again, char **words)
 	_exit(WTI_EXIT_NOT_RUN);
 }
 
-/* The recorder passes the signal on, and ends when the program does. */
+/* Stopped at the terminal, the recorder stops: the shell has to see us do the same. */
+static void stop_too(pid_t child)
+{
+	raise(SIGSTOP);
+	kill(child, SIGCONT);
+}
+
+static void pause_once(struct timespec *pause)
+{
+	nanosleep(pause, NULL);
+	if (pause->tv_nsec < PAUSE_MAX_NS)
+		pause->tv_nsec *= 2;
+}
+
+/* After it was asked to end; `since`: 0, not yet. */
+static void note_patience(time_t *since)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (!*since || now.tv_sec - *since < PATIENCE_S)
+		return;
+	wti_warn("the program goes on %u s after SIGTERM: its end is awaited", PATIENCE_S);
+	*since = 0;
+}
+
+static time_t ask_to_end(pid_t child)
+{
+	struct timespec now;
+
+	kill(child, SIGTERM); /* the recorder passes it on, and ends when the program does */
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec;
+}
+
 static int wait_for(const struct wti_again *again, pid_t child, int *ret_status)
 {
 	struct timespec pause = {.tv_nsec = PAUSE_MIN_NS};
 	bool is_ending = !again->look;
-	pid_t ended;
+	time_t asked = 0;
 
-	while ((ended = waitpid(child, ret_status, is_ending ? 0 : WNOHANG)) <= 0) {
-		if (ended < 0 && errno != EINTR)
+	for (;;) {
+		pid_t news = waitpid(child, ret_status, WNOHANG | WUNTRACED);
+
+		if (news < 0 && errno != EINTR)
 			return -1;
-		if (is_ending || ended < 0)
-			continue;
-		if (again->look(again->cookie)) {
-			kill(child, SIGTERM);
+		if (news > 0 && !WIFSTOPPED(*ret_status))
+			return 0;
+		if (news > 0)
+			stop_too(child);
+		if (!is_ending && again->look(again->cookie)) {
+			asked = ask_to_end(child);
 			is_ending = true;
 		}
-		nanosleep(&pause, NULL);
-		if (pause.tv_nsec < PAUSE_MAX_NS)
-			pause.tv_nsec *= 2;
+		note_patience(&asked);
+		pause_once(&pause);
 	}
-	return 0;
 }
 
 int wti_again_record(const struct wti_again *again, struct wt_err *err)
 {
 	char **words = words_of(again);
-	pid_t child = words ? fork() : -1;
+	pid_t self = getpid(), child = words ? fork() : -1;
 	int status;
 
 	if (child < 0) {
@@ -124,7 +166,7 @@ int wti_again_record(const struct wti_again *again, struct wt_err *err)
 		return wti_err(err, WT_E_IO, "cannot start a process: %s", strerror(errno));
 	}
 	if (!child)
-		become(again, words);
+		become(again, words, self);
 	free(words);
 	if (wait_for(again, child, &status))
 		return wti_err(err, WT_E_IO, "cannot wait: %s", strerror(errno));

@@ -3,9 +3,11 @@
 #include "narrow.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/err.h"
 #include "again.h"
 
 #define MODULES "--modules="
@@ -73,6 +75,8 @@ int wti_narrow(const struct wti_front *front, const struct wti_rerun_plan *plan,
 
 		again[i].more = more;
 		r = r ? r : wti_again_record(&again[i], err);
+		if (r == 128 + SIGINT)
+			r = wti_err(err, WT_E_MISSING, "the program was interrupted");
 		if (r < 0)
 			return r;
 	}

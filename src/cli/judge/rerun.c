@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The verb `rerun`: runs a recorded program again and compares, operation by operation. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -162,11 +163,30 @@ static int record(struct rerun *rerun, const struct wti_front *front, struct wti
 	return r;
 }
 
-static void note_status(struct wt_result *result, int status, const struct wti_meanwhile *meanwhile)
+/* Whoever interrupts the program at the terminal wants no other one started. */
+static bool is_interrupt(const struct rerun *rerun, int status)
+{
+	const struct wti_doc *recorded = rerun->plan.json;
+	const char *ended = wti_doc_text(recorded, "status");
+
+	return status == 128 + SIGINT && wti_doc_count(recorded, "exit_status") != status &&
+	       (!ended || strcmp(ended, "interrupted") != 0);
+}
+
+static bool is_interrupted(const struct rerun *rerun)
+{
+	return rerun->try_count && is_interrupt(rerun, rerun->tries[rerun->try_count - 1].status);
+}
+
+static void note_status(const struct rerun *rerun, struct wt_result *result, int status,
+			const struct wti_meanwhile *meanwhile)
 {
 	if (meanwhile->is_seen && meanwhile->stop)
 		wt_result_note(result, "the program was ended when a difference was seen: what it "
 				       "did until then is compared");
+	else if (is_interrupt(rerun, status))
+		wt_result_note(result, "the program was interrupted: what it did until then is "
+				       "compared, and it is not run again");
 	else if (status)
 		wt_result_note(result,
 			       "the program ended with status %d: what it did until then is "
@@ -199,7 +219,7 @@ static int try_once(struct rerun *rerun, const struct wti_front *front, struct w
 		wt_result_release(&result);
 		return r;
 	}
-	note_status(&result, status, &meanwhile);
+	note_status(rerun, &result, status, &meanwhile);
 	take_verdict(rerun, runs, again.folder);
 	add_try(rerun, runs, again.folder, status)->seen_ns = meanwhile.seen_ns;
 	keep(rerun, runs, &result);
@@ -349,22 +369,24 @@ static int print(struct rerun *rerun)
 	return ok ? code_of(rerun) : WTI_EXIT_ENVIRONMENT;
 }
 
-static int narrow(struct rerun *rerun, const struct wti_front *front, struct wt_err *err)
+/* What the reruns have shown is known, even if the program cannot be run twice more. */
+static void narrow(struct rerun *rerun, const struct wti_front *front)
 {
 	const char *base = rerun->options->folder ? rerun->options->folder : rerun->plan.run.path;
 	struct wti_compared_runs *runs = calloc(1, sizeof(*runs));
+	struct wt_err unread = {.offset = -1};
 	struct wt_result result;
-	int r;
+	int r = runs ? 0 : wti_err(&unread, WT_E_NOMEM, "out of memory");
 
-	if (!runs)
-		return wti_err(err, WT_E_NOMEM, "out of memory");
 	wt_result_init(&result, "rerun");
-	r = wti_narrow(front, &rerun->plan, base, wti_divergence_first(&rerun->shown->report), runs,
-		       &result, err);
+	r = r ? r
+	      : wti_narrow(front, &rerun->plan, base, wti_divergence_first(&rerun->shown->report),
+			   runs, &result, &unread);
 	if (r) {
+		wt_result_note(&rerun->result, "not narrowed: %s", unread.message);
 		free(runs);
 		wt_result_release(&result);
-		return r;
+		return;
 	}
 	/* For programs the tables are those of the two runs that show most. */
 	if (runs->report.verdict == WTI_REPEAT_DIFFERENT) {
@@ -374,7 +396,6 @@ static int narrow(struct rerun *rerun, const struct wti_front *front, struct wt_
 		wt_result_release(&result);
 	}
 	rerun->narrowed = runs;
-	return 0;
 }
 
 static int emit(const struct rerun *rerun, struct wt_err *err)
@@ -400,6 +421,14 @@ static bool wants_narrow(const struct rerun *rerun)
 	       wti_narrow_needed(rerun->shown);
 }
 
+static int refuse_few(const struct rerun *rerun, struct wt_err *err)
+{
+	return wti_err(err, WT_E_MISSING,
+		       "interrupted in rerun %zu of %llu: '%s' was not compared, as it needs all",
+		       rerun->try_count, (unsigned long long)rerun->options->times,
+		       rerun->options->metric);
+}
+
 static int run_all(struct rerun *rerun, const char *word, struct wt_err *err)
 {
 	struct wti_progress progress;
@@ -414,12 +443,14 @@ static int run_all(struct rerun *rerun, const char *word, struct wt_err *err)
 	rerun->tries = calloc(rerun->options->times, sizeof(*rerun->tries));
 	if (!r && !rerun->tries)
 		r = wti_err(err, WT_E_NOMEM, "out of memory");
-	for (uint64_t i = 0; i < rerun->options->times && !r; i++)
+	for (uint64_t i = 0; i < rerun->options->times && !r && !is_interrupted(rerun); i++)
 		r = try_once(rerun, &front, err);
-	if (!r && rerun->options->metric)
+	if (r || is_interrupted(rerun))
+		return r || !rerun->options->metric ? r : refuse_few(rerun, err);
+	if (rerun->options->metric)
 		r = judge_metric(rerun, &front, err);
 	if (!r && wants_narrow(rerun))
-		r = narrow(rerun, &front, err);
+		narrow(rerun, &front);
 	if (!r && rerun->options->emit)
 		r = emit(rerun, err);
 	return r;
