@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 # Debian's packages are installed once; the stamp remembers which list they came from.
 SETUP = $(BUILD)/.setup
 
-.PHONY: all everything setup demo test check install uninstall clean fuzz bench soak corpus divergence seeds suites matrix burn mutate replay wheel trywheel deb tarball aarch64 site picture help
+.PHONY: all everything setup demo test check install uninstall clean fuzz bench soak corpus divergence seeds suites matrix burn mutate replay wheel trywheel deb tarball static aarch64 site picture help
 all: $(BUILD)/build.ninja ## build the program, libraries, Python package, manual pages and examples; no tests
 	@ninja -C $(BUILD) product
 
@@ -64,6 +64,11 @@ trywheel: $(SETUP) ## install the wheels of dist/ in fresh environments of every
 
 tarball: $(SETUP) ## a tree that runs from any folder, into dist/; GLIBC=2.28: for older systems; ARCH=aarch64
 	@packaging/tarball.py $(if $(ARCH),--arch $(ARCH)) $(if $(GLIBC),--glibc $(GLIBC)) $(WHEEL)
+
+static: $(SETUP) ## one program that needs no libc, for musl (Alpine), into dist/; tests it in a root without glibc
+	@tools/setup musl-tools busybox-static
+	@packaging/static.py $(BUILD)-static
+	@tests/packaging/test_static.py $(lastword $(wildcard dist/wheeltap-*-static.tar.gz)) || test $$? = 77
 
 deb: $(SETUP) ## the Debian packages, into dist/, and lintian's judgement
 	@tools/setup debhelper dh-python dpkg-dev lintian

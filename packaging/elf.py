@@ -24,6 +24,12 @@ def needed(path: Path) -> "list[str]":
     return re.findall(r"\(NEEDED\).*\[(.+)\]$", said, re.MULTILINE)
 
 
+def interpreter(path: Path) -> bool:
+    """Does it need the system's loader of programs, or any library?"""
+    said = subprocess.run(["readelf", "--program-headers", "--wide", path], check=True, stdout=subprocess.PIPE, text=True).stdout
+    return bool(re.search(r"^\s+(INTERP|DYNAMIC)\s", said, re.MULTILINE))
+
+
 def foreign(path: Path) -> "list[str]":
     """Libraries that another machine may not have."""
     is_shim = path.name.startswith("shim-torch-")

@@ -24,8 +24,15 @@ elfutils (libdw, libelf) is under the LGPL-3+ or GPL-2+. To use these binaries w
 2. Install your elfutils with its archives (libdw.a, libelf.a) and pkg-config files below a prefix, /opt/elfutils for example.
 3. PKG_CONFIG_PATH=/opt/elfutils/lib/pkgconfig make wheel        (or make tarball; with GLIBC=... if yours has it)
 
-packaging/portable.py is the script that built what you have. The same works for each of the other libraries. Without archives,
+{libc}packaging/portable.py is the script that built what you have. The same works for each of the other libraries. Without archives,
 `make install PREFIX=...` links with the shared libraries of the system, which can be replaced at any time.
+"""
+
+
+LIBC = """\
+glibc, which the static program contains, is under the LGPL-2.1+. With another version of it: make it the one that the compiler links with, then
+make static
+
 """
 
 
@@ -48,7 +55,8 @@ def archives(target: Target) -> "list[str]":
 
 def packages(target: Target) -> "list[str]":
     """Their names, without the architecture."""
-    return sorted({ask(target, "-S", f"*{path.removeprefix('/usr')}").split(":")[0] for path in archives(target)})
+    own = {"libc6-dev"} if target.is_static else set()  # the compiler's, which no command names
+    return sorted(own | {ask(target, "-S", f"*{path.removeprefix('/usr')}").split(":")[0] for path in archives(target)})
 
 
 def collect(target: Target, version: str, folder: Path) -> "list[str]":
@@ -59,5 +67,5 @@ def collect(target: Target, version: str, folder: Path) -> "list[str]":
     for name in found:
         shutil.copyfile(target.root / "usr/share/doc" / name / "copyright", folder / f"{name}.copyright")
     listed = "\n".join(version_of(target, name) for name in found)
-    (folder / "REBUILDING").write_text(REBUILDING.format(version=version, packages=listed))
+    (folder / "REBUILDING").write_text(REBUILDING.format(version=version, packages=listed, libc=LIBC if target.is_static else ""))
     return found

@@ -47,6 +47,7 @@ class Target:
     machine: str
     glibc: str
     build: Path
+    is_static: bool = False
 
     @property
     def is_foreign(self) -> bool:
@@ -123,6 +124,7 @@ def set_up(target: Target) -> "list[str]":
     words = compiler(target)
     if not (target.build / "build.ninja").exists():
         options = [f"--prefix={PREFIX}", "-Dportable=true", "-Dpkgconfig.relocatable=true"]
+        options += ["-Dstatic=true", "--libdir=lib"] if target.is_static else []
         options += cross_files(target, words) if target.is_foreign else []
         env = os.environ if target.is_foreign else {**os.environ, "CC": " ".join(words)}
         run("meson", "setup", target.build, ROOT, *options, env=env, stdout=subprocess.DEVNULL)

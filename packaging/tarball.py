@@ -29,6 +29,15 @@ def plain(entry: tarfile.TarInfo) -> tarfile.TarInfo:
     return entry
 
 
+def archive(tree: Path, folder: Path, name: str) -> Path:
+    """`tree` under the name that it is unpacked as."""
+    path = folder / f"{name}.tar.gz"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tarfile.open(path, "w:gz") as packed:
+        packed.add(tree, name, filter=plain)
+    return path
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description="make the tarball")
     add_options(parser)
@@ -42,11 +51,7 @@ def main() -> int:
     add_documents(tree)
     licences.collect(target, version(), tree / "share" / "doc" / "wheeltap" / "licences")
     major, minor = glibc_of(tree)
-    name = f"wheeltap-{version()}-linux-{target.machine}-glibc{major}.{minor}"
-    path = Path(options.output) / f"{name}.tar.gz"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tarfile.open(path, "w:gz") as archive:
-        archive.add(tree, name, filter=plain)
+    path = archive(tree, Path(options.output), f"wheeltap-{version()}-linux-{target.machine}-glibc{major}.{minor}")
     shutil.rmtree(tree)
     print(f"{path}: {path.stat().st_size / 1e6:.1f} MB")
     return 0

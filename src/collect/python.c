@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/library.h"
 #include "recorder.h"
 #include "trace/protocol.h"
 
@@ -22,9 +23,17 @@ static const struct wti_tree_node *outsider(const struct wti_tree *tree)
 	return NULL;
 }
 
+/* Not even an entrance for agents: wheeltap came without its Python package. */
+static bool has_agents(const struct wti_recorder *recorder)
+{
+	return recorder->options->additions && recorder->options->additions[0];
+}
+
 static enum wti_python_cause cause_of(const struct wti_recorder *recorder,
 				      const struct wti_tree_node *node)
 {
+	if (!has_agents(recorder))
+		return WTI_PYTHON_NO_AGENT;
 	if (node && node->shut[0])
 		return WTI_PYTHON_ISOLATED;
 	if (node && node->looked_inside && !node->has_variable)
@@ -63,7 +72,11 @@ static void put_why(char *out, size_t bytes, enum wti_python_cause cause,
 			 command);
 		break;
 	case WTI_PYTHON_NO_AGENT:
-		snprintf(out, bytes, "%s", trouble);
+		if (trouble[0])
+			snprintf(out, bytes, "%s", trouble);
+		else
+			snprintf(out, bytes, "there is no agent for Python beside this program; %s",
+				 wti_library_cure("install wheeltap again"));
 		break;
 	case WTI_PYTHON_VERSION:
 		snprintf(out, bytes,

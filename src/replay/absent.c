@@ -2,6 +2,7 @@
 /* In place of all that needs the headers of OpenCL, where there are none. */
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/library.h"
 #include "replay.h"
 
 void wti_replay_options_init(struct wti_replay_options *options)
@@ -11,9 +12,10 @@ void wti_replay_options_init(struct wti_replay_options *options)
 
 static int absent(struct wt_err *err)
 {
-	return wti_err(err, WT_E_MISSING,
-		       "this wheeltap cannot replay: it was built without the headers of OpenCL "
-		       "(on Debian opencl-c-headers)");
+	return wti_err(
+		err, WT_E_MISSING,
+		"this wheeltap cannot replay: it was built without the headers of OpenCL; %s",
+		wti_library_cure("on Debian they are in opencl-c-headers"));
 }
 
 int wti_replay(const struct wt_trace *trace, const char *folder,

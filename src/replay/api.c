@@ -5,18 +5,21 @@
 #include <dlfcn.h>
 
 #include "base/err.h"
+#include "base/library.h"
 
 #define LOADER "libOpenCL.so.1"
 
 int wti_replay_api_open(struct wti_replay_api *ret_api, struct wt_err *err)
 {
-	struct wti_replay_api api = {.library = dlopen(LOADER, RTLD_NOW | RTLD_LOCAL)};
+	struct wti_replay_api api = {0};
 	const char *missing = NULL;
+	int r = wti_library_open(LOADER, RTLD_NOW | RTLD_LOCAL,
+				 "no OpenCL loader '" LOADER "': install ocl-icd-libopencl1 and a "
+				 "driver, on Debian pocl-opencl-icd for the processor",
+				 &api.library, err);
 
-	if (!api.library)
-		return wti_err(err, WT_E_MISSING,
-			       "no OpenCL loader '" LOADER "': install ocl-icd-libopencl1 and a "
-			       "driver, on Debian pocl-opencl-icd for the processor");
+	if (r)
+		return r;
 #define FIND(name) api.name = (__typeof__(api.name))dlsym(api.library, #name);
 #define NEED(name)                                                                                 \
 	FIND(name)                                                                                 \

@@ -16,7 +16,7 @@ enum {
 	FIXED_BYTES = 512 << 10,   /* tables, slots, the process itself */
 };
 
-static uint64_t limit_of(__rlimit_resource_t what)
+static uint64_t limit_of(int what)
 {
 	struct rlimit limit;
 

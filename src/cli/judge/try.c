@@ -16,6 +16,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/library.h"
 #include "base/text.h"
 #include "cli/report.h"
 #include "cli/front.h"
@@ -246,7 +247,8 @@ static int run(const void *opaque, char **arguments, size_t count)
 
 	if (!find_folder(folder, self)) {
 		wti_err(&err, WT_E_MISSING,
-			"the programs to try are not installed with this wheeltap");
+			"the programs to try are not installed with this wheeltap; %s",
+			wti_library_cure("install wheeltap again"));
 		return wti_report_error("try", options->json, &err);
 	}
 	name_count = list_names(folder, names);

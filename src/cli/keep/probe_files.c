@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Permissions and libraries: what is there to be used. Nothing is loaded or run. */
+#include <elfutils/libdwfl.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -9,6 +10,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "base/library.h"
 #include "base/text.h"
 #include "place.h"
 #include "probe.h"
@@ -161,7 +163,8 @@ static void look_device(struct wti_probed *ret, const char *flag, const char *pr
 
 	if (!wti_record_library(flag + 2, is_cuda ? "libwheeltap-cuda.so" : "libwheeltap-rocm.so",
 				path))
-		wti_probed_say(ret, WTI_PROBE_MISSING, "install wheeltap again, with its agents",
+		wti_probed_say(ret, WTI_PROBE_MISSING,
+			       wti_library_cure("install wheeltap again, with its agents"),
 			       "the agent for it is not installed");
 	else if ((is_cuda && wti_record_gpu_cupti(NULL, path)) ||
 		 find_library(profiler, path, sizeof(path)))
@@ -199,8 +202,11 @@ static void look_rocm(struct wti_probed *ret)
 
 static void look_dw(struct wti_probed *ret)
 {
-	look_library(ret, "libdw.so.1", "native stacks have addresses without names",
-		     "apt install libdw1");
+	if (wti_library_is_linked_in((const void *)(uintptr_t)dwfl_version))
+		wti_probed_say(ret, WTI_PROBE_OK, NULL, "linked into the program");
+	else
+		look_library(ret, "libdw.so.1", "native stacks have addresses without names",
+			     "apt install libdw1");
 }
 
 const struct wti_probe wti_probes_library[] = {

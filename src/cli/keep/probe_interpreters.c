@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/library.h"
 #include "probe.h"
 #include "cli/record/python_ask.h"
 
@@ -41,6 +42,10 @@ static void judge(const char *path, const struct wti_python_version *found, stru
 			       "%.160s: free-threaded CPython %d.%d.%d is not supported: the agent "
 			       "relies on the global interpreter lock",
 			       path, found->major, found->minor, found->micro);
+	else if (wti_library_none())
+		wti_probed_say(ret, WTI_PROBE_LIMITED, wti_library_cure(NULL),
+			       "%.160s: CPython %d.%d.%d, for which there is no agent", path,
+			       found->major, found->minor, found->micro);
 	else
 		wti_probed_say(ret, WTI_PROBE_OK, NULL, "%.160s: CPython %d.%d.%d", path,
 			       found->major, found->minor, found->micro);

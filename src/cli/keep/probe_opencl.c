@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/library.h"
 #include "cli/record/library.h"
 #include "probe.h"
 
@@ -53,7 +54,8 @@ void wti_probe_opencl(struct wti_probed *ret, const char *loader)
 	if (!wti_record_library("opencl", "libwheeltap-opencl.so", layer)) {
 		wti_probed_say(
 			ret, WTI_PROBE_MISSING,
-			"apt install opencl-c-headers, then build and install wheeltap again",
+			wti_library_cure("apt install opencl-c-headers, then build and install "
+					 "wheeltap again"),
 			"built without the layer that `record --opencl` needs");
 		return;
 	}

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The verb `version`: which wheeltap this is, what it reads, and what it is made of. */
-#include <dlfcn.h>
 #include <elfutils/libdwfl.h>
 #include <glob.h>
 #include <gnu/libc-version.h>
@@ -16,6 +15,7 @@
 #include <zstd.h>
 
 #include "base/buf.h"
+#include "base/library.h"
 #include "cli/record/python.h"
 #include "cli/report.h"
 #include "probe.h"
@@ -54,14 +54,6 @@ static void put_build(struct wt_result *result)
 	}
 }
 
-static bool is_in_program(const void *function)
-{
-	Dl_info theirs, ours;
-
-	return dladdr(function, &theirs) && dladdr(&wti_verb_version, &ours) &&
-	       theirs.dli_fbase == ours.dli_fbase;
-}
-
 static void put_libraries(struct wt_result *result)
 {
 	char text[256];
@@ -73,7 +65,8 @@ static void put_libraries(struct wt_result *result)
 		 XXH_versionNumber() % 100, dwfl_version(NULL), yaml_get_version_string());
 	wt_result_fact_text(result, "libraries", "libraries", text);
 	wt_result_fact_text(result, "linked", "linked",
-			    is_in_program((const void *)(uintptr_t)ZSTD_versionString)
+			    wti_library_none() ? "into the program, with glibc"
+			    : wti_library_is_linked_in((const void *)(uintptr_t)ZSTD_versionString)
 				    ? "into the program"
 				    : "shared");
 }

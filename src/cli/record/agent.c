@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/library.h"
 #include "collect/interpreter.h"
 #include "python_ask.h"
 #include "cli/report.h"
@@ -87,9 +88,14 @@ void wti_record_agent_prepare(const struct wti_record_agent *agent)
 	const char *shut = NULL;
 	char line[WTI_ANSWER_BYTES];
 
-	if (!agent->plan->additions[0] || !wti_python_home(home) ||
-	    wti_python_of(agent->argv, environ, interpreter, NULL))
+	if (wti_python_of(agent->argv, environ, interpreter, NULL))
 		return;
+	if (!agent->plan->additions[0] || !wti_python_home(home)) {
+		if (!agent->others_suffice)
+			wti_warn(NOT_RECORDED ": there is no agent beside this program; %s",
+				 wti_library_cure("install wheeltap again"));
+		return;
+	}
 	if (wti_is_python(agent->argv[0]))
 		shut = wti_python_shut((const char *const *)agent->argv, letter);
 	if (shut && !agent->others_suffice)

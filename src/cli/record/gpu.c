@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/library.h"
 #include "collect/interpreter.h"
 #include "library.h"
 
@@ -100,9 +101,8 @@ static int library(const char *folder, const char *file, const char *option, cha
 	if (wti_record_library(folder, file, path))
 		return 0;
 	return wti_err(err, WT_E_MISSING,
-		       "there is no %s beside this program; install wheeltap again, or leave %s "
-		       "away",
-		       file, option);
+		       "there is no %s beside this program; %s, or leave %s away", file,
+		       wti_library_cure("install wheeltap again"), option);
 }
 
 /* NVTX loads CUPTI by a variable of its own; without it, ranges are not reported. */

@@ -8,6 +8,7 @@
 
 #include "agents/noise/noise.h"
 #include "base/err.h"
+#include "base/library.h"
 #include "base/text.h"
 #include "library.h"
 
@@ -104,8 +105,9 @@ int wti_record_noise_library(char ret_path[PATH_MAX], struct wt_err *err)
 {
 	if (!wti_record_library("noise", LIBRARY, ret_path))
 		return wti_err(err, WT_E_MISSING,
-			       "there is no " LIBRARY " beside this program; install it, or give "
-			       "--noise-libm off");
+			       "there is no " LIBRARY " beside this program; %s, or give "
+			       "--noise-libm off",
+			       wti_library_cure("install it"));
 	if (strpbrk(ret_path, ": \t")) /* it would be taken for two of them */
 		return wti_err(err, WT_E_ARG,
 			       "'%s' cannot be preloaded because of a space or colon in its path; "

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/library.h"
 #include "library.h"
 
 #define LAYERS "OPENCL_LAYERS"
@@ -19,9 +20,10 @@ int wti_record_opencl_variable(char **ret_variable, struct wt_err *err)
 	char path[PATH_MAX];
 
 	if (!wti_record_library("opencl", LIBRARY, path))
-		return wti_err(err, WT_E_MISSING,
-			       "there is no " LIBRARY " beside this program; install "
-			       "opencl-c-headers and build wheeltap again, or leave --opencl away");
+		return wti_err(
+			err, WT_E_MISSING,
+			"there is no " LIBRARY " beside this program; %s, or leave --opencl away",
+			wti_library_cure("install opencl-c-headers and build wheeltap again"));
 	if (strchr(path, ':'))
 		return wti_err(err, WT_E_ARG,
 			       "'%s' cannot be named in " LAYERS " because of the colon in its "

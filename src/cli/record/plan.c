@@ -20,6 +20,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/json_read.h"
+#include "base/library.h"
 #include "collect/interpreter.h"
 #include "cli/report.h"
 
@@ -129,7 +130,8 @@ static int ask(struct question *question, const struct wti_python_plan *plan,
 
 	if (!wti_python_home(home) || !plan->additions[0])
 		return wti_err(err, WT_E_IO,
-			       "the Python agent is not installed with this wheeltap");
+			       "the Python agent is not installed with this wheeltap; %s",
+			       wti_library_cure("install wheeltap again"));
 	snprintf(question->script, sizeof(question->script), "%s" SCRIPT, home);
 	question->path = plan->additions[0];
 	r = leave_settings(question, plan->settings, err);

@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/json.h"
+#include "base/library.h"
 #include "python.h"
 #include "python_ask.h"
 #include "cli/report.h"
@@ -151,7 +152,9 @@ static int run(const void *opaque, char **arguments, size_t count)
 	if (!word)
 		return wti_report_error("python", options->json, &err);
 	if (!wti_python_home(home)) {
-		wti_err(&err, WT_E_MISSING, "the Python agent is not installed with this wheeltap");
+		wti_err(&err, WT_E_MISSING,
+			"the Python agent is not installed with this wheeltap; %s",
+			wti_library_cure("install wheeltap again"));
 		return wti_report_error("python", options->json, &err);
 	}
 	if (word->script)

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "base/err.h"
+#include "base/library.h"
 
 #define LIBRARY "libhdf5_serial.so.103"
 
@@ -26,12 +27,14 @@ static bool find_all(struct wti_hdf5_library *h, void *library)
 
 int wti_hdf5_load(struct wti_hdf5_library *h, struct wt_err *err)
 {
-	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+	void *library;
 	bool is_whole;
+	int r = wti_library_open(LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE,
+				 "hdf5 needs " LIBRARY ": install it (Debian: libhdf5-103-1)",
+				 &library, err);
 
-	if (!library)
-		return wti_err(err, WT_E_MISSING,
-			       "hdf5 needs " LIBRARY ": install it (Debian: libhdf5-103-1)");
+	if (r)
+		return r;
 	is_whole = find_all(h, library);
 	dlclose(library);
 	if (!is_whole)
