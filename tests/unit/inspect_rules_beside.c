@@ -156,6 +156,76 @@ static void only_up(struct world *w, bool is_wrong)
 	rates(w, "OneCycleLR", course, 24);
 }
 
+/* The first group rests, as a frozen one does: the second shows what the schedule does. */
+static void rates_beside(struct world *w, const char *class_name, const double *rates, size_t count)
+{
+	optimizer(w, "Adam", "Adam")->lr_known = 1 | 1 << 1;
+	object(w, class_name, class_name, WT_OBJECT_TYPE_SCHEDULER)->of = word(w, "Adam");
+	for (size_t i = 0; i < count; i++) {
+		find(w, "Adam")->lr[1] = rates[i];
+		step(w, "Adam");
+	}
+}
+
+static void cut_short_in_a_group(struct world *w, bool is_wrong)
+{
+	double course[30];
+
+	for (size_t i = 0; i < 30; i++)
+		course[i] = 1 - (double)i / 30;
+	rates_beside(w, "LambdaLR", course, is_wrong ? 20 : 30);
+}
+
+static void only_up_in_a_group(struct world *w, bool is_wrong)
+{
+	double course[24];
+
+	for (size_t i = 0; i < 24; i++)
+		course[i] =
+			is_wrong || i < 12 ? 0.01 * (double)(i / 4 + 1) : 0.03 - 0.001 * (double)i;
+	rates_beside(w, "OneCycleLR", course, 24);
+}
+
+/* Two groups, each with a schedule of its own: the first says where it ends. */
+static void group_of_its_own(struct world *w, bool is_wrong)
+{
+	optimizer(w, "Adam", "Adam")->lr_known = 1 | 1 << 1;
+	object(w, "LambdaLR", "LambdaLR", WT_OBJECT_TYPE_SCHEDULER)->of = word(w, "Adam");
+	for (size_t i = 0; i < 20; i++) {
+		find(w, "Adam")->lr[0] = 1 - (double)i / (is_wrong ? 30 : 20);
+		find(w, "Adam")->lr[1] = 1 - (double)i / 30;
+		step(w, "Adam");
+	}
+}
+
+/* Stepped once in four steps; its rate comes to zero after as many steps as the optimizer makes, or
+ * as it is stepped itself. */
+static void planned_for_steps(struct world *w, bool is_wrong, uint32_t group)
+{
+	optimizer(w, "Adam", "Adam")->lr_known = 1 | 1 << group;
+	object(w, "LambdaLR", "LambdaLR", WT_OBJECT_TYPE_SCHEDULER)->of = word(w, "Adam");
+	tell_fact(w, find(w, "LambdaLR"), "last_epoch", 0);
+	for (int i = 0; i < 40; i++) {
+		find(w, "Adam")->lr[group] = 1 - (i / 4) / (is_wrong ? 40.0 : 10.0);
+		step(w, "Adam");
+		if (i % 4 < 3)
+			continue;
+		call(w, "LambdaLR.step")->object = word(w, "LambdaLR");
+		tell(w, WTI_MOMENT_SCHEDULER, find(w, "LambdaLR"));
+		tell_fact(w, find(w, "LambdaLR"), "last_epoch", i / 4 + 1);
+	}
+}
+
+static void planned_for_steps_alone(struct world *w, bool is_wrong)
+{
+	planned_for_steps(w, is_wrong, 0);
+}
+
+static void planned_for_steps_in_a_group(struct world *w, bool is_wrong)
+{
+	planned_for_steps(w, is_wrong, 1);
+}
+
 /* The right one warms up and then stays. */
 static void warms_up(struct world *w, bool is_wrong)
 {
@@ -176,19 +246,29 @@ static void short_run(struct world *w, bool is_wrong)
 	rates(w, "LambdaLR", course, 24);
 }
 
-static void cut_at_best(struct world *w, bool is_wrong)
+static void cut_at_best_in(struct world *w, bool is_wrong, uint32_t group)
 {
-	optimizer(w, "Adam", "Adam")->lr_known = 1;
+	optimizer(w, "Adam", "Adam")->lr_known = 1 | 1 << group;
 	object(w, "ReduceLROnPlateau", "ReduceLROnPlateau", WT_OBJECT_TYPE_SCHEDULER)->of =
 		word(w, "Adam");
 	for (int i = 0; i < 6; i++) {
 		tell_loss(w, 10 - i);
-		find(w, "Adam")->lr[0] = 0.1 / (1 + i / 2);
+		find(w, "Adam")->lr[group] = 0.1 / (1 + i / 2);
 		step(w, "Adam");
 		call(w, "ReduceLROnPlateau.step");
 		number(w, "metrics", 1, is_wrong ? 8 - i : i < 2 ? 8 - i : 7);
 		tell(w, WTI_MOMENT_SCHEDULER, find(w, "ReduceLROnPlateau"));
 	}
+}
+
+static void cut_at_best(struct world *w, bool is_wrong)
+{
+	cut_at_best_in(w, is_wrong, 0);
+}
+
+static void cut_at_best_in_a_group(struct world *w, bool is_wrong)
+{
+	cut_at_best_in(w, is_wrong, 1);
 }
 
 /* ---- Several optimizers, and one's own ------------------------------------------------------ */
@@ -398,13 +478,19 @@ static const struct {
 	{"WT-MODE-009", statistics_of_the_model},
 	{"WT-SCHED-006", up_again},
 	{"WT-SCHED-006", up_again_in_a_group},
+	{"WT-SCHED-005", cut_short_in_a_group},
+	{"WT-SCHED-005", group_of_its_own},
 	{"WT-SCHED-007", only_up},
+	{"WT-SCHED-007", only_up_in_a_group},
 	{"WT-SCHED-007", warms_up},
 	{"WT-GRAD-008", turns},
 	{"WT-OPT-013", shared_buffer},
 	{"WT-GRAPH-004", through_numpy},
 	{"WT-RNG-002", same_noise},
 	{"WT-SCHED-008", cut_at_best},
+	{"WT-SCHED-008", cut_at_best_in_a_group},
+	{"WT-SCHED-009", planned_for_steps_alone},
+	{"WT-SCHED-009", planned_for_steps_in_a_group},
 	{"WT-OPT-014", forgotten},
 	{"WT-MODE-010", dropped},
 };

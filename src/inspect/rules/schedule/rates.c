@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "groups.h"
 #include "plan.h"
 
 /* Of a group of an optimizer. */
@@ -101,18 +102,13 @@ static bool is_past_its_end(struct wti_case *account, const struct course *cours
 		plan->done >= plan->total + wti_threshold_real(account, AGAIN_RISES));
 }
 
-static struct course *course_of(struct wti_case *account, const struct wti_moment *moment,
-				uint32_t group)
-{
-	return wti_kept_of_key(account, AGAIN_OF_GROUP, moment->process->stream,
-			       (uint64_t)moment->object->place * WTI_GROUPS_MAX + group);
-}
-
 static void forget_courses(struct wti_case *account, const struct wti_moment *moment)
 {
 	for (uint32_t i = 0; i < WTI_GROUPS_MAX; i++) {
 		struct course *course =
-			moment->object->lr_known & 1u << i ? course_of(account, moment, i) : NULL;
+			moment->object->lr_known & 1u << i
+				? wti_kept_of_group(account, AGAIN_OF_GROUP, moment->object, i)
+				: NULL;
 
 		if (course)
 			*course = (struct course){0};
@@ -123,7 +119,7 @@ static enum wti_answer judge_group(struct wti_case *account, const struct wti_mo
 				   const struct wti_object *cosine, uint32_t group)
 {
 	uint64_t rises = wti_threshold(account, AGAIN_RISES);
-	struct course *course = course_of(account, moment, group);
+	struct course *course = wti_kept_of_group(account, AGAIN_OF_GROUP, moment->object, group);
 
 	if (!course || !follow(course, moment->object, group) || !cosine || course->changes < rises)
 		return WTI_RULE_NO_CASE;
@@ -186,12 +182,21 @@ const struct wti_rule wti_rule_sched_006 = {
 
 /* ---- WT-SCHED-007: ends in the warm-up ------------------------------------------------------ */
 
+enum { RISING_OF_OPTIMIZER, RISING_OF_GROUP }; /* keeps */
 enum { RISING_CHANGES, RISING_STEPS, RISING_STEPS_OF_CHANGE };
 
 static enum wti_answer see_course(struct wti_case *account, void *kept,
 				  const struct wti_moment *moment)
 {
-	follow(kept, moment->object, 0);
+	for (uint32_t i = 0; i < WTI_GROUPS_MAX; i++) {
+		struct course *course =
+			moment->object->lr_known & 1u << i
+				? wti_kept_of_group(account, RISING_OF_GROUP, moment->object, i)
+				: NULL;
+
+		if (course)
+			follow(course, moment->object, i);
+	}
 	return WTI_RULE_NO_CASE;
 }
 
@@ -208,30 +213,58 @@ static bool is_followed(const struct wti_training *training, const struct wti_ob
 	return false;
 }
 
+static bool is_schedule(const struct wti_case *account, const struct course *course)
+{
+	return course->changes >= wti_threshold(account, RISING_CHANGES) &&
+	       course->steps >= wti_threshold(account, RISING_STEPS);
+}
+
+static bool only_rose(const struct course *course)
+{
+	return !course->has_fallen && course->last >= course->highest && course->rises &&
+	       course->unchanged <= course->unchanged_max;
+}
+
 /* A schedule that is stepped with the optimizer changes the rate in nearly every step of a warm-up:
  * a run that ends there is a short one. */
-static enum wti_answer finish_course(struct wti_case *account, void *kept,
-				     const struct wti_moment *end)
+static enum wti_answer judge_rise(struct wti_case *account, const struct course *course,
+				  uint32_t group, const struct wti_moment *end)
 {
-	const struct course *course = kept;
+	char words[WTI_GROUP_WORDS];
 
-	if (course->changes < wti_threshold(account, RISING_CHANGES) ||
-	    course->steps < wti_threshold(account, RISING_STEPS) ||
-	    is_followed(end->training, end->object) ||
-	    !wti_scheduler_of(end->training, end->object, NULL))
-		return WTI_RULE_NO_CASE;
-	if (course->has_fallen || course->last < course->highest || !course->rises ||
-	    course->unchanged > course->unchanged_max)
-		return WTI_RULE_HELD;
 	if (course->changes * wti_threshold(account, RISING_STEPS_OF_CHANGE) <= course->steps)
 		return wti_violated(account, end, end->object->name,
-				    "in %llu steps its learning rate only rose, %u times, and it "
-				    "was at its highest, %.3g, when training ended",
-				    (unsigned long long)course->steps, course->changes,
-				    course->last);
+				    "in %llu steps %s only rose, %u times, and it was at its "
+				    "highest, %.3g, when training ended",
+				    (unsigned long long)course->steps, wti_group_rate(words, group),
+				    course->changes, course->last);
 	wti_not_measured(account, "the learning rate rose in nearly every step until the end, as "
 				  "in a run that is shorter than its warm-up");
 	return WTI_RULE_NO_CASE;
+}
+
+/* A group that has left the warm-up shows that the schedule did. */
+static enum wti_answer finish_course(struct wti_case *account, void *kept,
+				     const struct wti_moment *end)
+{
+	const struct course *rising = NULL;
+	uint32_t group = 0;
+
+	if (is_followed(end->training, end->object) ||
+	    !wti_scheduler_of(end->training, end->object, NULL))
+		return WTI_RULE_NO_CASE;
+	for (uint32_t i = 0; i < WTI_GROUPS_MAX; i++) {
+		const struct course *course =
+			wti_kept_find_group(account, RISING_OF_GROUP, end->object, i);
+
+		if (!course || !is_schedule(account, course))
+			continue;
+		if (!only_rose(course))
+			return WTI_RULE_HELD;
+		group = rising ? group : i;
+		rising = rising ? rising : course;
+	}
+	return rising ? judge_rise(account, rising, group, end) : WTI_RULE_NO_CASE;
 }
 
 const struct wti_rule wti_rule_sched_007 = {
@@ -242,17 +275,20 @@ const struct wti_rule wti_rule_sched_007 = {
 		 "written for, such as a OneCycleLR once an epoch instead of once a batch",
 	.hint = "call scheduler.step() after every optimizer.step() if the schedule counts steps",
 	.definition =
-		"If an optimizer with a scheduler makes twenty steps or more, and its learning "
-		"rate changes three times or more, then the rate has fallen once, or has stayed "
-		"the same for longer than between any two changes, or has changed in more than "
-		"every second step (a run that is shorter than its warm-up). It is not judged if "
+		"If an optimizer with a scheduler makes twenty steps or more, and the learning "
+		"rates of some of its groups change three times or more, then one of these has "
+		"fallen once, or has stayed the same for longer than between any two changes, or "
+		"the first has changed in more than every second step (a run that is shorter than "
+		"its warm-up). It is not judged if "
 		"a later optimizer of the same class steps in the same process. A case is such an "
 		"optimizer, except one of the last kind.",
 	.innocent = "A search for the largest rate that works; a run that was cut short.",
 	.needs = "no optimizer with a scheduler had a learning rate that changed three times in "
 		 "twenty steps or more",
 	.moments = WTI_MOMENT_STEPPED,
-	.keeps = {{WTI_PER_OBJECT, sizeof(struct course)}},
+	/* Of an optimizer nothing but that it was there. */
+	.keeps = {[RISING_OF_OPTIMIZER] = {WTI_PER_OBJECT, sizeof(char)},
+		  [RISING_OF_GROUP] = {WTI_PER_KEY, sizeof(struct course)}},
 	.see = see_course,
 	.finish = finish_course,
 	.thresholds = {{"changes", 3, "a rate that is set once or twice is not a schedule"},
@@ -276,8 +312,8 @@ struct plateau {
 	bool is_loss;    /* it was once the loss of the training */
 	bool is_new;     /* and no step was made since */
 	double first_loss;
-	double rate;     /* of its optimizer, before */
-	double own_rate; /* that it has set, by its own account; 0: not known */
+	double rates[WTI_GROUPS_MAX];     /* of its optimizer, before */
+	double own_rates[WTI_GROUPS_MAX]; /* that it has set, by its own account; 0: not known */
 	uint32_t cuts;
 };
 
@@ -320,22 +356,38 @@ static bool is_better(struct wti_case *account, const struct plateau *plateau,
 	       (plateau->is_highest && !plateau->is_loss && has_loss && !*has_loss);
 }
 
+/* The first group whose rate fell since the last metric; WTI_GROUPS_MAX: none did. */
+static uint32_t take_rates(struct plateau *plateau, const struct wti_object *optimizer)
+{
+	uint32_t fell = WTI_GROUPS_MAX;
+
+	for (uint32_t i = WTI_GROUPS_MAX; i-- > 0;) {
+		if (!(optimizer->lr_known & 1u << i))
+			continue;
+		if (plateau->is_new && plateau->rates[i] > 0 &&
+		    optimizer->lr[i] < plateau->rates[i])
+			fell = i;
+		plateau->rates[i] = optimizer->lr[i];
+	}
+	plateau->is_new = false;
+	return fell;
+}
+
 static enum wti_answer judge_cut(struct wti_case *account, struct plateau *plateau,
 				 const struct wti_moment *moment,
 				 const struct wti_object *scheduler)
 {
-	double rate = moment->object->lr[0];
-	bool is_cut = plateau->is_new && plateau->rate > 0 && rate < plateau->rate;
+	uint32_t group = take_rates(plateau, moment->object);
+	double rate;
 
-	plateau->rate = rate;
-	plateau->is_new = false;
-	if (!is_cut)
+	if (group >= WTI_GROUPS_MAX)
 		return WTI_RULE_NO_CASE;
+	rate = plateau->rates[group];
 	if (!is_better(account, plateau, moment) || moment->process->loss >= plateau->first_loss)
 		return WTI_RULE_HELD;
 	/* What the scheduler says that it has set is no change of the program's. */
 	if (++plateau->cuts < wti_threshold(account, PLATEAU_CUTS) &&
-	    (plateau->is_lowest || plateau->own_rate != rate))
+	    (plateau->is_lowest || plateau->own_rates[group] != rate))
 		return WTI_RULE_NO_CASE;
 	return wti_violated(account, moment, scheduler->name,
 			    "it lowers the rate when its metric has just reached its %s (%u so "
@@ -344,16 +396,27 @@ static enum wti_answer judge_cut(struct wti_case *account, struct plateau *plate
 			    plateau->metric);
 }
 
+/* "_last_lr[1]" is that of group 1; WTI_GROUPS_MAX: it is another attribute. */
+static uint32_t group_of_own_rate(const char *attribute)
+{
+	uint32_t group = WTI_GROUPS_MAX;
+	char bracket;
+
+	if (sscanf(attribute, "_last_lr[%2u%c", &group, &bracket) != 2 || bracket != ']')
+		return WTI_GROUPS_MAX;
+	return group;
+}
+
 static void note_own_rate(struct wti_case *account, const struct wti_moment *moment)
 {
-	struct plateau *plateau =
-		moment->object && moment->object->type == WT_OBJECT_TYPE_SCHEDULER &&
-				!strcmp(wti_moment_text(moment, moment->attribute), "_last_lr[0]")
-			? wti_kept(account, PLATEAU_OF_SCHEDULER, moment)
-			: NULL;
+	uint32_t group = group_of_own_rate(wti_moment_text(moment, moment->attribute));
+	struct plateau *plateau = group < WTI_GROUPS_MAX && moment->object &&
+						  moment->object->type == WT_OBJECT_TYPE_SCHEDULER
+					  ? wti_kept(account, PLATEAU_OF_SCHEDULER, moment)
+					  : NULL;
 
 	if (plateau)
-		plateau->own_rate = moment->number;
+		plateau->own_rates[group] = moment->number;
 }
 
 /* A loss that nothing is learned from. */
@@ -388,7 +451,7 @@ static enum wti_answer see_plateau(struct wti_case *account, void *kept,
 		return WTI_RULE_NO_CASE;
 	}
 	scheduler = wti_scheduler_of(moment->training, moment->object, "ReduceLROnPlateau");
-	plateau = scheduler && moment->object->lr_known & 1
+	plateau = scheduler && moment->object->lr_known
 			  ? wti_kept_of_object(account, PLATEAU_OF_SCHEDULER, scheduler)
 			  : NULL;
 	return plateau ? judge_cut(account, plateau, moment, scheduler) : WTI_RULE_NO_CASE;
@@ -426,35 +489,47 @@ const struct wti_rule wti_rule_sched_008 = {
 
 /* ---- WT-SCHED-009: planned for steps, stepped by epochs -------------------------------------- */
 
-enum { LENGTH_OF_SCHEDULER, LENGTH_OF_OPTIMIZER }; /* keeps */
+enum { LENGTH_OF_SCHEDULER, LENGTH_OF_GROUP }; /* keeps */
 enum { LENGTH_STEPS, LENGTH_STEPS_OF_TURN, LENGTH_FALLS, LENGTH_SAME, LENGTH_EVEN };
 
-/* The learning rate of an optimizer as its scheduler goes on. */
+/* The learning rate of a group as the optimizer's scheduler goes on. */
 struct slope {
 	double rate, fall; /* the last, and by how much it fell last */
 	double done;       /* steps of the scheduler, at that rate */
 	uint32_t equal_falls;
 };
 
-static void follow_slope(struct wti_case *account, const struct wti_moment *moment)
+static void follow_slope(const struct wti_case *account, struct slope *slope, double rate,
+			 double done)
 {
-	const struct wti_object *scheduler =
-		wti_scheduler_of(moment->training, moment->object, NULL);
-	const struct wti_schedule_plan *plan =
-		scheduler ? wti_kept_of_object(account, LENGTH_OF_SCHEDULER, scheduler) : NULL;
-	struct slope *slope =
-		plan ? wti_kept_of_object(account, LENGTH_OF_OPTIMIZER, moment->object) : NULL;
-	double fall;
+	double fall = slope->rate - rate;
 
-	if (!slope || !(moment->object->lr_known & 1) || plan->done == slope->done)
+	if (done == slope->done)
 		return;
-	fall = slope->rate - moment->object->lr[0];
-	if (fall > 0 && plan->done == slope->done + 1 &&
+	if (fall > 0 && done == slope->done + 1 &&
 	    fabs(fall - slope->fall) <= wti_threshold_real(account, LENGTH_EVEN) * slope->rate)
 		slope->equal_falls++;
 	else
 		slope->equal_falls = 0;
-	*slope = (struct slope){moment->object->lr[0], fall, plan->done, slope->equal_falls};
+	*slope = (struct slope){rate, fall, done, slope->equal_falls};
+}
+
+static void follow_slopes(struct wti_case *account, const struct wti_moment *moment)
+{
+	const struct wti_object *optimizer = moment->object;
+	const struct wti_object *scheduler = wti_scheduler_of(moment->training, optimizer, NULL);
+	const struct wti_schedule_plan *plan =
+		scheduler ? wti_kept_of_object(account, LENGTH_OF_SCHEDULER, scheduler) : NULL;
+
+	for (uint32_t i = 0; plan && i < WTI_GROUPS_MAX; i++) {
+		struct slope *slope =
+			optimizer->lr_known & 1u << i
+				? wti_kept_of_group(account, LENGTH_OF_GROUP, optimizer, i)
+				: NULL;
+
+		if (slope)
+			follow_slope(account, slope, optimizer->lr[i], plan->done);
+	}
 }
 
 static enum wti_answer see_lengths(struct wti_case *account, void *kept,
@@ -462,7 +537,7 @@ static enum wti_answer see_lengths(struct wti_case *account, void *kept,
 {
 	wti_plan_note(account, LENGTH_OF_SCHEDULER, moment);
 	if (moment->type == WTI_MOMENT_STEPPED)
-		follow_slope(account, moment);
+		follow_slopes(account, moment);
 	return WTI_RULE_NO_CASE;
 }
 
@@ -485,21 +560,38 @@ static double total_of_parts(struct wti_case *account, const struct wti_training
 	return total;
 }
 
+/* At which step of the scheduler the rates come to zero; 0: none falls along a line, or two do to
+ * different steps. */
+static double end_of_slopes(const struct wti_case *account, const struct wti_object *optimizer)
+{
+	double end = 0;
+
+	for (uint32_t i = 0; i < WTI_GROUPS_MAX; i++) {
+		const struct slope *slope =
+			wti_kept_find_group(account, LENGTH_OF_GROUP, optimizer, i);
+		double own;
+
+		if (!slope || slope->equal_falls < wti_threshold(account, LENGTH_FALLS))
+			continue;
+		own = slope->done + slope->rate / slope->fall;
+		if (end > 0 && fabs(own - end) > wti_threshold_real(account, LENGTH_SAME) * end)
+			return 0;
+		end = end > 0 ? end : own;
+	}
+	return end;
+}
+
 /* For how many of its steps a scheduler was written; 0: that is not known. */
 static double planned(struct wti_case *account, const struct wti_schedule_plan *plan,
 		      const struct wti_moment *end, const struct wti_object *optimizer)
 {
-	const struct slope *slope;
-
 	if (plan->total > 0)
 		return plan->total;
 	if (!strcmp(wti_moment_text(end, end->object->class_name), "SequentialLR"))
 		return total_of_parts(account, end->training, optimizer);
-	slope = wti_kept_of_object(account, LENGTH_OF_OPTIMIZER, optimizer);
-	if (!slope || slope->equal_falls < wti_threshold(account, LENGTH_FALLS) ||
-	    wti_scheduler_of(end->training, optimizer, NULL) != end->object)
-		return 0;
-	return slope->done + slope->rate / slope->fall;
+	return wti_scheduler_of(end->training, optimizer, NULL) == end->object
+		       ? end_of_slopes(account, optimizer)
+		       : 0;
 }
 
 static enum wti_answer judge_length(struct wti_case *account, const struct wti_schedule_plan *plan,
@@ -561,8 +653,9 @@ const struct wti_rule wti_rule_sched_009 = {
 		"not come to its end, is not planned for as many steps as the optimizer makes "
 		"(within 5 %, twenty steps or more). The plan is total_iters, total_steps or "
 		"T_max, for a SequentialLR the sum of its parts; where there is none, the step at "
-		"which a rate that fell by the same amount four times in a row comes to zero. A "
-		"case is a scheduler that has come to its end or is stepped with its optimizer.",
+		"which the rates of groups that fell by the same amount four times in a row come "
+		"to zero. A case is a scheduler that has come to its end or is stepped with its "
+		"optimizer.",
 	.innocent = "A schedule in epochs of a run that was cut short, if the number of epochs "
 		    "that were planned happens to be the number of steps that were made.",
 	.needs = "no scheduler with a known length was stepped",
@@ -570,7 +663,7 @@ const struct wti_rule wti_rule_sched_009 = {
 	.flags = WTI_RULE_ABSENCE,
 	.moments = WTI_MOMENT_OBJECT | WTI_MOMENT_STEPPED | WTI_MOMENT_STATE,
 	.keeps = {[LENGTH_OF_SCHEDULER] = {WTI_PER_OBJECT, sizeof(struct wti_schedule_plan)},
-		  [LENGTH_OF_OPTIMIZER] = {WTI_PER_OBJECT, sizeof(struct slope)}},
+		  [LENGTH_OF_GROUP] = {WTI_PER_KEY, sizeof(struct slope)}},
 	.see = see_lengths,
 	.finish = finish_lengths,
 	.thresholds = {{"steps", 20,

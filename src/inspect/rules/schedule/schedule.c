@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "groups.h"
 #include "plan.h"
 
 /* ---- WT-SCHED-001: before the optimizer ----------------------------------------------------- */
@@ -276,29 +277,41 @@ const struct wti_rule wti_rule_sched_004 = {
 
 /* ---- WT-SCHED-005: ends in the middle ------------------------------------------------------- */
 
-enum { OF_OPTIMIZER, OF_SCHEDULER }; /* keeps */
+enum { OF_OPTIMIZER, OF_SCHEDULER, OF_GROUP }; /* keeps */
 enum { END_STEPS, END_LEFT, END_EVEN, END_WHOLE };
 enum { RATES_MAX = 64 };
 
+/* Of a group of an optimizer. */
 struct descent {
-	double rates[RATES_MAX]; /* of the first group in the last steps, the newest last */
+	double rates[RATES_MAX]; /* in the last steps, the newest last */
 	uint64_t count;
 	double highest;
 };
 
+static void follow_descent(struct descent *descent, double rate)
+{
+	memmove(&descent->rates[0], &descent->rates[1],
+		(RATES_MAX - 1) * sizeof(descent->rates[0]));
+	descent->rates[RATES_MAX - 1] = rate;
+	descent->highest = fmax(descent->highest, rate);
+	descent->count++;
+}
+
 static enum wti_answer see_descent(struct wti_case *account, void *kept,
 				   const struct wti_moment *moment)
 {
-	struct descent *descent = kept;
-
 	wti_plan_note(account, OF_SCHEDULER, moment);
-	if (moment->type != WTI_MOMENT_STEPPED || !(moment->object->lr_known & 1))
+	if (moment->type != WTI_MOMENT_STEPPED)
 		return WTI_RULE_NO_CASE;
-	memmove(&descent->rates[0], &descent->rates[1],
-		(RATES_MAX - 1) * sizeof(descent->rates[0]));
-	descent->rates[RATES_MAX - 1] = moment->object->lr[0];
-	descent->highest = fmax(descent->highest, moment->object->lr[0]);
-	descent->count++;
+	for (uint32_t i = 0; i < WTI_GROUPS_MAX; i++) {
+		struct descent *descent =
+			moment->object->lr_known & 1u << i
+				? wti_kept_of_group(account, OF_GROUP, moment->object, i)
+				: NULL;
+
+		if (descent)
+			follow_descent(descent, moment->object->lr[i]);
+	}
 	return WTI_RULE_NO_CASE;
 }
 
@@ -347,52 +360,99 @@ static double steps_left(const struct wti_case *account, const struct descent *d
 	return rates[count - 1] / fall;
 }
 
-/* By its rates alone: a line to zero meets it at a whole step. One that does not ends above it,
- * where is not known. The last step may be the scheduler's alone. */
-static enum wti_answer judge_line(struct wti_case *account, const struct descent *descent,
-				  double left, const struct wti_moment *end)
-{
-	double last = descent->rates[RATES_MAX - 1], whole = wti_threshold_real(account, END_WHOLE);
+/* A group whose rate fell along a line until the end. */
+struct line {
+	const struct descent *descent; /* NULL: there is none */
+	uint32_t group;
+	double left; /* steps until zero */
+};
 
-	if (last <= wti_threshold_real(account, END_LEFT) * descent->highest || left <= 1 + whole)
-		return WTI_RULE_HELD;
-	if (fabs(left - round(left)) > whole)
-		return WTI_RULE_NO_CASE;
-	return wti_violated(account, end, end->object->name,
-			    "its learning rate fell along a line and was at %.3g of %.3g when "
-			    "training ended, after %llu steps; if it was planned to fall to zero, "
-			    "%.0f steps are missing",
-			    last, descent->highest, (unsigned long long)end->object->step_count,
-			    left);
+static double last_rate(const struct line *line)
+{
+	return line->descent->rates[RATES_MAX - 1];
 }
 
-static enum wti_answer judge_plan(struct wti_case *account, const struct descent *descent,
+/* The first from `group` on. */
+static struct line next_line(const struct wti_case *account, const struct wti_object *optimizer,
+			     uint32_t group)
+{
+	for (; group < WTI_GROUPS_MAX; group++) {
+		const struct descent *descent =
+			wti_kept_find_group(account, OF_GROUP, optimizer, group);
+		double left = descent ? steps_left(account, descent) : -1;
+
+		if (left >= 0)
+			return (struct line){descent, group, left};
+	}
+	return (struct line){0};
+}
+
+/* By its rate alone: a line to zero meets it at a whole step. One that does not ends above it,
+ * where is not known. The last step may be the scheduler's alone. */
+static enum wti_answer judge_line(const struct wti_case *account, const struct line *line)
+{
+	double whole = wti_threshold_real(account, END_WHOLE);
+
+	if (last_rate(line) <= wti_threshold_real(account, END_LEFT) * line->descent->highest ||
+	    line->left <= 1 + whole)
+		return WTI_RULE_HELD;
+	return fabs(line->left - round(line->left)) > whole ? WTI_RULE_NO_CASE : WTI_RULE_VIOLATED;
+}
+
+/* One that has come to its end, or ends above zero, shows what the others were to do. */
+static enum wti_answer judge_lines(struct wti_case *account, struct line first,
+				   const struct wti_moment *end)
+{
+	char words[WTI_GROUP_WORDS];
+	bool is_whole = true;
+
+	for (struct line line = first; line.descent;
+	     line = next_line(account, end->object, line.group + 1)) {
+		enum wti_answer answer = judge_line(account, &line);
+
+		if (answer == WTI_RULE_HELD)
+			return WTI_RULE_HELD;
+		is_whole &= answer == WTI_RULE_VIOLATED;
+	}
+	if (!is_whole)
+		return WTI_RULE_NO_CASE;
+	return wti_violated(account, end, end->object->name,
+			    "%s fell along a line and was at %.3g of %.3g when training ended, "
+			    "after %llu steps; if it was planned to fall to zero, %.0f steps are "
+			    "missing",
+			    wti_group_rate(words, first.group), last_rate(&first),
+			    first.descent->highest, (unsigned long long)end->object->step_count,
+			    first.left);
+}
+
+static enum wti_answer judge_plan(struct wti_case *account, const struct line *line,
 				  const struct wti_schedule_plan *plan,
 				  const struct wti_moment *end)
 {
 	double left = plan->total - plan->done;
+	char words[WTI_GROUP_WORDS];
 
 	if (left <= 1 || left <= wti_threshold_real(account, END_LEFT) * plan->total)
 		return WTI_RULE_HELD;
 	return wti_violated(account, end, end->object->name,
-			    "its learning rate fell along a line and was at %.3g of %.3g when "
-			    "training ended: %.0f steps of the schedule are missing after %llu",
-			    descent->rates[RATES_MAX - 1], descent->highest, left,
+			    "%s fell along a line and was at %.3g of %.3g when training ended: "
+			    "%.0f steps of the schedule are missing after %llu",
+			    wti_group_rate(words, line->group), last_rate(line),
+			    line->descent->highest, left,
 			    (unsigned long long)end->object->step_count);
 }
 
 static enum wti_answer finish_descent(struct wti_case *account, void *kept,
 				      const struct wti_moment *end)
 {
-	const struct descent *descent = kept;
-	double left = steps_left(account, descent);
+	struct line first = next_line(account, end->object, 0);
 	struct wti_schedule_plan plan;
 
-	if (left < 0)
+	if (!first.descent)
 		return WTI_RULE_NO_CASE;
 	if (plan_of(account, end, &plan))
-		return judge_plan(account, descent, &plan, end);
-	return judge_line(account, descent, left, end);
+		return judge_plan(account, &first, &plan, end);
+	return judge_lines(account, first, end);
 }
 
 const struct wti_rule wti_rule_sched_005 = {
@@ -403,19 +463,21 @@ const struct wti_rule wti_rule_sched_005 = {
 		 "counted in two ways that do not agree, or the run stopped early",
 	.hint = "compute the number of steps once, and give the same to loop and schedule",
 	.definition =
-		"If the learning rate of an optimizer fell along a straight line in its last "
-		"eight steps, its schedulers had less than a tenth of their steps left "
-		"(total_iters, total_steps, T_max). Where a scheduler does not say how many steps "
-		"it has, the rate ended below a tenth of its highest value or one step above "
-		"zero, or the line does not meet zero at a whole step: then it ends above zero, "
-		"and it is not known where. A case is such an optimizer, except one of the last "
-		"kind.",
+		"If the learning rate of a group of an optimizer fell along a straight line in "
+		"its last eight steps, the optimizer's schedulers had less than a tenth of their "
+		"steps left (total_iters, total_steps, T_max). Where a scheduler does not say how "
+		"many steps it has, the rate of one such group ended below a tenth of its highest "
+		"value or one step above zero, or its line does not meet zero at a whole step: "
+		"then it ends above zero, and it is not known where. A case is such an optimizer, "
+		"except one of the last kind.",
 	.innocent = "Early stopping; a run that was cut short; a schedule that ends above zero "
 		    "and does not say so, if its line happens to meet zero at a whole step.",
 	.needs = "no learning rate fell along a line until the end",
 	.moments = WTI_MOMENT_STEPPED | WTI_MOMENT_STATE,
-	.keeps = {[OF_OPTIMIZER] = {WTI_PER_OBJECT, sizeof(struct descent)},
-		  [OF_SCHEDULER] = {WTI_PER_OBJECT, sizeof(struct wti_schedule_plan)}},
+	/* Of an optimizer nothing but that it was there. */
+	.keeps = {[OF_OPTIMIZER] = {WTI_PER_OBJECT, sizeof(char)},
+		  [OF_SCHEDULER] = {WTI_PER_OBJECT, sizeof(struct wti_schedule_plan)},
+		  [OF_GROUP] = {WTI_PER_KEY, sizeof(struct descent)}},
 	.see = see_descent,
 	.finish = finish_descent,
 	.thresholds = {{"steps", 8, "fewer lie on a line by chance; at most 64"},
