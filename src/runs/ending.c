@@ -55,11 +55,16 @@ static char *read_tail(const char *folder)
 	return text;
 }
 
-static bool is_below(const char *file, const char *directory)
+/* Python's own modules, and what is installed beside them. What lies elsewhere is the program's,
+ * in whichever folder it was started. */
+static bool is_library(const char *file)
 {
-	size_t bytes = directory ? strlen(directory) : 0;
+	static const char *const places[] = {"/site-packages/", "/dist-packages/", "/lib/python3."};
 
-	return *file != '/' || (bytes && !strncmp(file, directory, bytes) && file[bytes] == '/');
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
+		if (strstr(file, places[i]))
+			return true;
+	return !strncmp(file, "<frozen ", 8);
 }
 
 /* `v/bin/torchrun`, which calls `v/lib/python3.12/site-packages/torch/...`: a script that belongs
@@ -75,9 +80,10 @@ static bool is_of_environment(const char *script, const char *library)
 }
 
 /* `  File "train.py", line 12, in main`: the innermost of the program's own counts. */
-static bool take_frame(struct thrown *thrown, const char *line, const char *directory)
+static bool take_frame(struct thrown *thrown, const char *line)
 {
 	const char *begin = strstr(line, "File \""), *end;
+	char file[sizeof(thrown->file)];
 	bool is_own;
 	int bytes;
 
@@ -87,11 +93,12 @@ static bool take_frame(struct thrown *thrown, const char *line, const char *dire
 	end = strstr(begin, "\", line ");
 	if (!end)
 		return false;
-	is_own = is_below(begin, directory) && !strstr(begin, "site-packages");
+	bytes = (int)(end - begin);
+	snprintf(file, sizeof(file), "%.*s", bytes, begin);
+	is_own = !is_library(file);
 	if (thrown->is_own && !is_own && !is_of_environment(thrown->file, begin))
 		return true;
-	bytes = (int)(end - begin);
-	snprintf(thrown->file, sizeof(thrown->file), "%.*s", bytes, begin);
+	memcpy(thrown->file, file, sizeof(file));
 	thrown->line = strtol(end + strlen("\", line "), NULL, 10);
 	thrown->is_own = is_own;
 	return true;
@@ -148,7 +155,7 @@ static bool is_launcher(const struct thrown *thrown)
 }
 
 /* The last traceback of what a console showed, or that of the rank which failed first. */
-static void find_thrown(struct thrown *ret, char *text, const char *directory)
+static void find_thrown(struct thrown *ret, char *text)
 {
 	struct thrown open = {0};
 	bool is_open = false;
@@ -165,8 +172,7 @@ static void find_thrown(struct thrown *ret, char *text, const char *directory)
 		if (!strncmp(line, "Traceback (most recent", 22)) {
 			open = (struct thrown){.rank = rank};
 			is_open = true;
-		} else if (is_open && !take_frame(&open, line, directory) &&
-			   take_type(&open, line)) {
+		} else if (is_open && !take_frame(&open, line) && take_type(&open, line)) {
 			if (!*ret->type || !is_launcher(&open))
 				*ret = open;
 			is_open = false;
@@ -196,7 +202,7 @@ static void add_thrown(struct wti_buf *out, const struct wti_run *run, const str
 	const char *file;
 
 	if (text)
-		find_thrown(&thrown, text, run->directory);
+		find_thrown(&thrown, text);
 	free(text);
 	if (!*thrown.type && unkept_errors(root)) {
 		wti_textf(out, ", error output went to '%s' and was not recorded",
@@ -217,10 +223,13 @@ static void add_thrown(struct wti_buf *out, const struct wti_run *run, const str
 
 /* ---- The sentence --------------------------------------------------------------------------- */
 
-static void add_step(struct wti_buf *out, int64_t step)
+/* Every run is in step 0 from its beginning on, also one that never trains. */
+static void add_step(struct wti_buf *out, int64_t step, uint64_t steps)
 {
-	if (step >= 0)
+	if (step > 0 || (!step && steps))
 		wti_textf(out, " in step %lld", (long long)step);
+	else if (!step)
+		wti_buf_text(out, " before its first step had ended");
 }
 
 bool wti_ended_early(const char *status)
@@ -260,10 +269,10 @@ static bool add_signal(struct wti_buf *out, const struct wti_doc *root)
 }
 
 static void add_failed(struct wti_buf *out, const struct wti_run *run, const struct wti_doc *root,
-		       int64_t step)
+		       int64_t step, uint64_t steps)
 {
 	wti_buf_text(out, "run failed");
-	add_step(out, step);
+	add_step(out, step, steps);
 	if (wti_doc_count(root, "exit_status") >= 0)
 		wti_buf_text(out, ": ");
 	add_status(out, run, root);
@@ -271,10 +280,10 @@ static void add_failed(struct wti_buf *out, const struct wti_run *run, const str
 }
 
 static void add_killed(struct wti_buf *out, const char *how, const struct wti_doc *root,
-		       int64_t step)
+		       int64_t step, uint64_t steps)
 {
 	wti_textf(out, "run was %s", how);
-	add_step(out, step);
+	add_step(out, step, steps);
 	if (wti_doc_count(root, "signal") > 0)
 		wti_buf_text(out, " by ");
 	add_signal(out, root);
@@ -357,9 +366,9 @@ void wti_ending_text(struct wti_buf *out, const struct wti_run *run, int64_t ste
 	else if (!strcmp(run->status, "finished"))
 		add_finished(out, steps);
 	else if (!strcmp(run->status, "failed"))
-		add_failed(out, run, root, step);
+		add_failed(out, run, root, step, steps);
 	else if (!strcmp(run->status, "killed") || !strcmp(run->status, "interrupted"))
-		add_killed(out, run->status, root, step);
+		add_killed(out, run->status, root, step, steps);
 	else if (!strcmp(run->status, "running"))
 		wti_textf(out, "run is still being recorded: judged up to step %lld\n",
 			  (long long)(step > 0 ? step : 0));

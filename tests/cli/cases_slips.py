@@ -66,6 +66,13 @@ def test_how_a_run_ended(b: Bench) -> None:
     assert words in b.run("doctor", "crashed", code=1).out
     assert re.search(rf"^ended by +{words}$", b.run("info", "crashed").out, re.M)
     assert b.run("info", "--json", "crashed").json()["ended_by"] == words
+    for frames, place in (  # the program may lie outside of the folder that it was started in
+        (("/home/me/net.py", "/usr/lib/python3/dist-packages/torch/nn/functional.py"), "/home/me/net.py:7"),
+        (("<frozen runpy>", "/usr/lib/python3/dist-packages/torch/distributed/run.py"), "/usr/lib/python3/dist-packages/torch/distributed/run.py:8"),
+    ):
+        lines = "".join(f'  File "{frame}", line {7 + i}, in f\n' for i, frame in enumerate(frames))
+        (run / "console.log").write_text(f"Traceback (most recent call last):\n{lines}ValueError: no\n")
+        assert b.run("info", "--json", "crashed").json()["ended_by"] == f"exit status 1, ValueError at {place}", place
     b.make_run("killed", status="killed", signal=9)
     assert b.run("info", "--json", "killed").json()["ended_by"] == "signal 9 (Killed)"
     b.make_run("good")

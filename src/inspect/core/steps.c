@@ -63,8 +63,10 @@ static struct wti_step *entry_of(struct wti_steps *steps, size_t stream, uint32_
 		return &steps->entries[*slot - 1];
 	if (wti_grow(&steps->entries, steps->count + 1, &steps->capacity, ENTRIES_MAX))
 		return NULL;
-	steps->entries[steps->count] =
-		(struct wti_step){.scope = nowhere, .is_process = track == WHOLE_PROCESS};
+	steps->entries[steps->count] = (struct wti_step){.stream = stream,
+							 .track = track,
+							 .scope = nowhere,
+							 .is_process = track == WHOLE_PROCESS};
 	*slot = ++steps->count;
 	return &steps->entries[*slot - 1];
 }

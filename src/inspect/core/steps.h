@@ -37,6 +37,8 @@ struct wti_scope {
 };
 
 struct wti_step {
+	size_t stream;
+	uint32_t track;
 	struct wti_scope scope;
 	bool has_context; /* of its own, and not only a rank */
 	bool has_step, has_epoch;

@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "base/buf.h"
 #include "base/grow.h"
+#include "info_place.h"
 #include "info_tables.h"
 #include "inspect/core/inspectors.h"
 #include "inspect/core/label.h"
@@ -395,49 +396,6 @@ static int open_table(const struct state *s, struct wt_result *result, struct wt
 	return r;
 }
 
-/* "step 40, epoch 3, stage eval (counted from 0)" */
-static void add_place(struct wt_result *result, const struct wti_step *last, const char *stage)
-{
-	char text[200];
-	int bytes = 0;
-
-	if (last->has_step)
-		bytes = snprintf(text, sizeof(text), "step %lld", (long long)last->scope.step);
-	if (last->has_epoch)
-		bytes += snprintf(text + bytes, sizeof(text) - (size_t)bytes, "%sepoch %lld",
-				  bytes ? ", " : "", (long long)last->scope.epoch);
-	if (*stage)
-		bytes += snprintf(text + bytes, sizeof(text) - (size_t)bytes, "%sstage %s",
-				  bytes ? ", " : "", stage);
-	if (last->has_step || last->has_epoch)
-		snprintf(text + bytes, sizeof(text) - (size_t)bytes, " (counted from 0)");
-	if (bytes)
-		wt_result_fact_text(result, "place", "ended in", text);
-}
-
-/*
- * The context of the track that set its own last: in a training program the one that trains. Both
- * numbers are those of the trace, from 0 on, as `view --step` takes them.
- */
-static void add_context(const struct state *s, struct wt_result *result)
-{
-	const struct wti_step *last = wti_steps_last(&s->steps);
-	char stage[64] = ""; /* cut */
-
-	if (!last)
-		return;
-	snprintf(stage, sizeof(stage), "%s", wti_symbol_text(&s->symbols, last->scope.stage));
-	add_place(result, last, stage);
-	if (last->has_step)
-		wt_result_fact_count(result, "last_step", "", WT_CELL_ID,
-				     (uint64_t)last->scope.step);
-	if (last->has_epoch)
-		wt_result_fact_count(result, "last_epoch", "", WT_CELL_ID,
-				     (uint64_t)last->scope.epoch);
-	if (*stage)
-		wt_result_fact_text(result, "last_stage", "", stage);
-}
-
 static void add_facts(const struct state *s, struct wt_result *result)
 {
 	uint64_t events = 0, bytes = 0, lost = 0;
@@ -462,7 +420,6 @@ static void add_facts(const struct state *s, struct wt_result *result)
 	}
 	wt_result_fact_count(result, "clock_error_ns", "clock error", WT_CELL_NS,
 			     wt_trace_clock_error_ns(s->trace));
-	add_context(s, result);
 }
 
 /* "12 processes have no agent, and left no events: '/sbin/ldconfig -p' 9 times, 'uname'": of one
@@ -536,8 +493,9 @@ static int finish(void *opaque, struct wt_result *result, struct wt_err *err)
 	if (s->kind_count)
 		qsort(s->kinds, s->kind_count, sizeof(*s->kinds), by_events);
 	add_facts(s, result);
+	r = wti_info_place(result, s->trace, &s->steps, err);
 	lost_table(s, result);
-	r = open_table(s, result, err);
+	r = r ? r : open_table(s, result, err);
 	kinds_table(s, result);
 	wti_info_tracks(result, &s->roles, &s->groups, &s->track_index);
 	wti_info_streams(result, &s->roles, &s->groups);

@@ -127,11 +127,17 @@ static void put_title(struct wti_buf *out, const struct wti_metric *metric, bool
 		      const struct wti_roles *roles)
 {
 	char label[WTI_LABEL_BYTES];
+	struct wti_role role;
 	struct wt_text who;
 
 	wti_buf_text(out, metric->name);
 	if (!is_shared)
 		return;
+	role = wti_role_of(roles, metric->stream);
+	if (role.rank && !role.worker) {
+		wti_buf_printf(out, ", rank %u", role.rank - 1);
+		return;
+	}
 	who = wti_role_label(label, roles, metric->stream, 0);
 	wti_buf_text(out, ", ");
 	wti_buf_append(out, who.data, who.bytes);

@@ -105,6 +105,7 @@ def test_killed(t: Harness) -> None:
     t.equal("the last one has no end", len(ends), 300)
     first, last = told(t)
     t.check("doctor begins with how it ended", first.startswith("run was killed in step 300 by signal 9 ("), first)
+    t.equal("and info with where", ended(t), ("ended in     step 300, stage train (counted from 0)", 300))
 
 
 STEPS = """
@@ -123,8 +124,17 @@ def told(t: Harness) -> tuple[str, str]:
     return lines[0], lines[-1]
 
 
+def ended(t: Harness) -> tuple[str, int]:
+    """What info has on where the last run ended: the line, and the number of the step."""
+    folder = str(t.folder / f"run{t.runs}")
+    line = re.search("^ended (?:in|after) .*$", t.execute([t.wheeltap, "info", folder]).output, re.M)
+    return line[0] if line else "", json.loads(t.execute([t.wheeltap, "info", "--json", folder]).output)["last_step"]
+
+
 def test_verdict(t: Harness) -> None:
     t.record(STEPS)
+    t.equal("the number behind the last step is none of a step", ended(t),
+            ("ended after  step 2, stage train (counted from 0)", 2))
     first, last = told(t)
     t.equal("a run that ended well", first, "run finished after 3 steps")
     t.check("and what was asked of it", re.fullmatch(r"No problems found\. \d+ of \d+ rules and \d+ of \d+ invariants applied; "
@@ -139,6 +149,9 @@ def test_verdict(t: Harness) -> None:
     t.equal("but it is no clean run", (done.status, json.loads(done.output)["status"]), (3, "not_measured"))
     t.record(STEPS + 'import sys\nsys.exit(4)\n')
     t.check("a status alone", told(t)[0].startswith("run failed in step 3: exit status 4; what"), told(t)[0])
+    t.record("import torch\nraise ValueError\n")
+    t.check("a program that never trained ends in no step",
+            told(t)[0].startswith("run failed before its first step had ended: exit status 1, ValueError at "), told(t)[0])
     t.record("print(1)")
     t.equal("nothing to judge", (told(t)[0], told(t)[1][:25]),
             ("run finished; no training step was recorded", "Nothing could be judged: "))
