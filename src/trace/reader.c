@@ -32,6 +32,11 @@ void wti_reader_damaged(struct wt_reader *reader, const struct wt_err *err)
 	atomic_store_explicit(&reader->damage_state, WTI_DAMAGE_TOLD, memory_order_release);
 }
 
+bool wti_reader_is_cut(const struct wt_reader *reader)
+{
+	return wt_reader_damage(reader)->code && !reader->has_met_index;
+}
+
 static int read_at(const struct wt_reader *reader, uint64_t offset, void *data, size_t bytes,
 		   struct wt_err *err)
 {
@@ -202,6 +207,7 @@ static int find_block(struct wt_reader *reader, struct wti_index_entry *ret_entr
 		status = wti_block_header_read(head, reader->scanned, &header, err);
 	if (status)
 		return status;
+	reader->has_met_index = header.type == WTI_BLOCK_INDEX;
 	if (left - WTI_BLOCK_HEADER_BYTES < header.payload_bytes)
 		return wti_err_at(err, WT_E_FORMAT, (int64_t)reader->file_bytes,
 				  "cut in the middle of the block at byte %llu",

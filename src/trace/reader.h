@@ -21,6 +21,7 @@ struct wt_reader {
 	uint64_t file_bytes; /* when last looked at */
 	uint64_t scanned;    /* end of the last block that was taken in */
 	bool finished;
+	bool has_met_index;      /* whole or not: all blocks of events stand before it */
 	struct wt_block *blocks; /* of events */
 	size_t block_count;
 	size_t block_capacity;
@@ -35,6 +36,9 @@ struct wt_reader {
 
 /* Remembers the first damage of a stream. */
 void wti_reader_damaged(struct wt_reader *reader, const struct wt_err *err);
+/* Whether the blocks of a stream end before those that were written: it is cut, and not only its
+ * index is damaged. */
+bool wti_reader_is_cut(const struct wt_reader *reader);
 /* Reads a block's payload into `out` and checks it against its header. */
 int wti_reader_payload(const struct wt_reader *reader, const struct wt_block *block,
 		       struct wti_block_header *ret_header, struct wti_buf *out,

@@ -126,3 +126,24 @@ def test_one_bad_stream_does_not_hide_the_others(b: Bench) -> None:
     said = b.run("info", "--json", run, code=3).json()
     assert said["events"] == 18 and said["status"] == "finished", said
     assert any("0002.wt" in note for note in said["notes"]), said["notes"]
+
+
+def test_cut_between_kinds(b: Bench) -> None:
+    """Blocks of one kind follow those of another: steps whose calls are gone are not counted as time without calls."""
+    data = b.trace("training").read_bytes()
+    whole = b.run("stat", "--json", "training.wt").json()["tables"]
+    seen = set()
+    for size in range(len(data) - 1, len(data) // 2, -16):
+        (b.folder / "cut.wt").write_bytes(data[:size])
+        said = b.run("stat", "--json", "cut.wt", code=None)
+        if said.json()["status"] in ("error", "not_measured"):
+            continue
+        tables = said.json()["tables"]
+        shares = [(row["part"], row["mean_ns"]) for row in tables.get("steps", [])]
+        calls = {row["name"]: row["count"] for row in tables.get("profile", [])}
+        is_whole = shares and tables["steps"][0]["steps"] == 3 and calls["Net.forward"] == 8
+        assert is_whole or "'cut.wt' is cut: its calls could be read up to " in said.err, (size, said.err)
+        assert not shares or calls.get("Tensor.backward", 0) >= tables["steps"][0]["steps"], (size, shares, calls)
+        assert calls.get("Net.forward", 0) in (0, 8), (size, calls)
+        seen.add(len(shares))
+    assert seen, whole

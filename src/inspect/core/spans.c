@@ -112,11 +112,30 @@ static long match(const struct wti_span_track *track, const struct wt_event *eve
 	return -1;
 }
 
+/* What is inside of the span at that depth is gone with it. */
+static struct wti_span close_at(struct wti_span_track *track, size_t at, int64_t end_ns)
+{
+	struct wti_span span = track->open[at];
+
+	track->open_count = at;
+	span.end_ns = end_ns > span.begin_ns ? end_ns : span.begin_ns;
+	if (at)
+		track->open[at - 1].children_ns += (uint64_t)span.end_ns - (uint64_t)span.begin_ns;
+	return span;
+}
+
+bool wti_spans_close(struct wti_span_track *track, int64_t end_ns, struct wti_span *ret_span)
+{
+	if (!track->open_count)
+		return false;
+	*ret_span = close_at(track, track->open_count - 1, end_ns);
+	return true;
+}
+
 int wti_spans_end(struct wti_spans *spans, const struct wt_event *event, struct wti_span *ret_span,
 		  struct wt_err *err)
 {
 	struct wti_span_track *track = track_of(spans, event);
-	uint64_t length;
 	long at;
 
 	if (!track)
@@ -131,13 +150,7 @@ int wti_spans_end(struct wti_spans *spans, const struct wt_event *event, struct 
 		return 0;
 	}
 	spans->unclosed_count += track->open_count - (size_t)at - 1;
-	track->open_count = (size_t)at;
-	*ret_span = track->open[at];
-	ret_span->end_ns =
-		event->time_ns > ret_span->begin_ns ? event->time_ns : ret_span->begin_ns;
-	length = (uint64_t)ret_span->end_ns - (uint64_t)ret_span->begin_ns;
-	if (at)
-		track->open[at - 1].children_ns += length;
+	*ret_span = close_at(track, (size_t)at, event->time_ns);
 	return 1;
 }
 

@@ -57,6 +57,10 @@ int wti_spans_begin(struct wti_spans *spans, const struct wt_event *event, uint6
 int wti_spans_end(struct wti_spans *spans, const struct wt_event *event, struct wti_span *ret_span,
 		  struct wt_err *err);
 
+/* Closes the innermost span of a track, which has no end, at a time of the caller's; false: none is
+ * open. */
+bool wti_spans_close(struct wti_span_track *track, int64_t end_ns, struct wti_span *ret_span);
+
 /* The open call or span that an event belongs to: the one that it names, or the innermost of its
  * track for `call` 0. NULL: none. */
 const struct wti_span *wti_spans_around(const struct wti_spans *spans, const struct wt_event *event,

@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "syscall/table.h"
 
+#include "inspect/core/horizon.h"
 #include "inspect/core/inspectors.h"
 #include "inspect/core/label.h"
 #include "inspect/core/spans.h"
@@ -37,10 +38,13 @@ struct state {
 	struct wti_weights weights;
 	struct wti_phases phases;
 	struct wti_roles roles;
+	struct wti_horizons horizons;
+	int64_t *last_ns; /* of each stream: when its last event came that was read */
 	bool weighs;
 	uint64_t waited_ns; /* by workers that load data, for something to do */
 	uint64_t worker_count;
 	double outside_bytes; /* of events that belong to no row */
+	uint64_t open_count;  /* counted up to the last event */
 	uint64_t lost_count;
 	uint64_t reversed_count; /* operations that end before they start */
 	uint64_t timeless_count; /* that have not ended */
@@ -84,7 +88,9 @@ static int begin(void *opaque, const struct wt_trace *trace, const void *options
 	wti_stat_rows_init(&s->rows, &s->roles, s->options.by, &s->profile, &s->steps);
 	wti_values_init(&s->values);
 	wti_phases_init(&s->phases);
-	if (s->weighs && wti_weights_init(&s->weights, trace))
+	s->last_ns = calloc(wt_trace_stream_count(trace) + 1, sizeof(*s->last_ns));
+	if (!s->last_ns || wti_horizons_init(&s->horizons, trace) ||
+	    (s->weighs && wti_weights_init(&s->weights, trace)))
 		return wti_err(err, WT_E_NOMEM, "out of memory");
 	return wti_roles_init(&s->roles, trace, err);
 }
@@ -101,6 +107,8 @@ static void release(void *opaque)
 	wti_phases_release(&s->phases);
 	wti_roles_release(&s->roles);
 	wti_weights_release(&s->weights);
+	wti_horizons_release(&s->horizons);
+	free(s->last_ns);
 }
 
 static int add(struct state *s, uint64_t row, uint64_t duration_ns, uint64_t self_ns,
@@ -159,22 +167,48 @@ static int span_begin(struct state *s, const struct wt_event *event, struct wt_e
 	return wti_spans_begin(&s->spans, event, row, err);
 }
 
-static int span_end(struct state *s, const struct wt_event *event, struct wt_err *err)
+static int add_span(struct state *s, const struct wti_span *span, struct wt_err *err)
 {
-	struct wti_span span;
-	uint64_t length, inside;
-	int r = wti_spans_end(&s->spans, event, &span, err);
+	uint64_t length = (uint64_t)span->end_ns - (uint64_t)span->begin_ns;
+	uint64_t inside = span->children_ns < length ? span->children_ns : length;
 
-	if (r <= 0)
-		return r;
-	length = (uint64_t)span.end_ns - (uint64_t)span.begin_ns;
-	inside = span.children_ns < length ? span.children_ns : length;
-	if (span.tag == WORKER) {
+	if (span->tag == WORKER) {
 		s->waited_ns += length - inside;
 		s->worker_count++;
 		return 0;
 	}
-	return add(s, span.tag, length, length - inside, !span.nested, err);
+	return add(s, span->tag, length, length - inside, !span->nested, err);
+}
+
+static int span_end(struct state *s, const struct wt_event *event, struct wt_err *err)
+{
+	struct wti_span span;
+	int r = wti_spans_end(&s->spans, event, &span, err);
+
+	return r > 0 ? add_span(s, &span, err) : r;
+}
+
+/*
+ * What a run that was killed, or whose trace is cut, was in: without it all time would be that of
+ * the spans inside.
+ */
+static int close_open(struct state *s, struct wt_err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < s->spans.track_count && !r; i++) {
+		struct wti_span_track *track = &s->spans.tracks[i];
+		int64_t end_ns = s->last_ns[track->stream];
+		struct wti_span span;
+
+		if (wti_is_beyond(&s->horizons, track->stream, end_ns))
+			end_ns = s->horizons.streams[track->stream];
+		while (!r && wti_spans_close(track, end_ns, &span)) {
+			s->open_count++;
+			r = add_span(s, &span, err);
+		}
+	}
+	return r;
 }
 
 static int device_op(struct state *s, const struct wt_event *event, struct wt_err *err)
@@ -294,9 +328,14 @@ static int event(void *opaque, const struct wt_event *event, struct wt_err *err)
 {
 	struct state *s = opaque;
 	bool ends = wti_spans_is_end(event->kind->number);
+	bool is_beyond = wti_is_beyond(&s->horizons, event->stream, event->time_ns);
 	int r = 0;
 
-	if (s->options.phases && wti_phases_event(&s->phases, event))
+	if (event->time_ns > s->last_ns[event->stream])
+		s->last_ns[event->stream] = event->time_ns;
+	if (is_beyond && wti_spans_is_begin(event->kind->number))
+		return 0;
+	if (s->options.phases && !is_beyond && wti_phases_event(&s->phases, event))
 		return wti_err(err, WT_E_NOMEM, "out of memory");
 	if (s->weighs && ends)
 		r = weigh(s, event, err);
@@ -313,13 +352,27 @@ static void note_left_out(struct wt_result *result, uint64_t count, const char *
 		wt_result_note(result, "%s, not counted: %llu", what, (unsigned long long)count);
 }
 
-static void add_notes(const struct state *s, struct wt_result *result)
+/* That a stream is damaged is noted by whoever opened it; here what it means for the figures. */
+static void note_cut(const struct state *s, struct wt_result *result)
 {
-	uint64_t open_count = 0;
 	char text[32];
 
-	for (size_t i = 0; i < s->spans.track_count; i++)
-		open_count += s->spans.tracks[i].open_count;
+	for (size_t i = 0; i < s->horizons.count; i++) {
+		if (s->horizons.streams[i] >= s->last_ns[i])
+			continue;
+		wt_result_note(result,
+			       "'%s' is cut: its calls could be read up to %s; later steps are "
+			       "not counted",
+			       wt_reader_path(wt_trace_stream(s->trace, i)),
+			       wti_format_ns(text, s->horizons.streams[i]));
+	}
+}
+
+static void add_notes(const struct state *s, struct wt_result *result)
+{
+	char text[32];
+
+	note_cut(s, result);
 	if (s->worker_count) {
 		wt_result_fact_count(result, "workers_waited_ns", "", WT_CELL_NS, s->waited_ns);
 		wt_result_note(result,
@@ -331,7 +384,10 @@ static void add_notes(const struct state *s, struct wt_result *result)
 	if (s->lost_count)
 		wt_result_note(result, "%llu events were lost: counts and times may be too low",
 			       (unsigned long long)s->lost_count);
-	note_left_out(result, open_count, "spans that were still open at the end");
+	if (s->open_count)
+		wt_result_note(
+			result, "%llu span%s still open at the end: counted up to the last event",
+			(unsigned long long)s->open_count, s->open_count == 1 ? " was" : "s were");
 	note_left_out(result, s->spans.unopened_count, "spans that began before what was read");
 	note_left_out(result, s->spans.unclosed_count, "spans without an end of their own");
 	note_left_out(result, s->spans.too_deep_count, "spans that were nested too deeply");
@@ -366,7 +422,10 @@ static int finish(void *opaque, struct wt_result *result, struct wt_err *err)
 					.only = s->options.rows,
 					.weighed = s->weighs};
 	size_t rows;
+	int r = close_open(s, err);
 
+	if (r)
+		return r;
 	wt_result_fact_number(result, "quantile_error_percent", "", WT_CELL_NUMBER,
 			      WTI_SKETCH_ERROR_PERCENT);
 	if (s->options.phases)
@@ -379,10 +438,9 @@ static int finish(void *opaque, struct wt_result *result, struct wt_err *err)
 	add_notes(s, result);
 	if (!rows && !wti_values_any(&s->values)) {
 		wt_result_set_status(result, "not_measured");
-		wt_result_note(
-			result,
-			"nothing to measure: no span or call that ended, no device operations, "
-			"counters or marks");
+		wt_result_note(result,
+			       "nothing to measure: no spans or calls, no device operations, "
+			       "counters or marks");
 	}
 	return 0;
 }
