@@ -419,7 +419,8 @@ static void saved_mixed(struct world *w, bool is_wrong)
 	save(w, 100, is_wrong ? 55 : 101);
 }
 
-static void saved_in_part(struct world *w, bool is_wrong)
+/* `c.weight` is saved under that name, or not at all. */
+static void save_third(struct world *w, const char *name, uint64_t hash)
 {
 	struct made_parameter *more;
 
@@ -431,9 +432,20 @@ static void saved_in_part(struct world *w, bool is_wrong)
 	call(w, "save");
 	named(w, 0, "a.weight", 100);
 	named(w, 0, "b.weight", 101);
-	if (!is_wrong)
-		named(w, 0, "c.weight", 102);
+	if (name)
+		named(w, 0, name, hash);
 	tell(w, WTI_MOMENT_SAVE, NULL);
+}
+
+static void saved_in_part(struct world *w, bool is_wrong)
+{
+	save_third(w, is_wrong ? NULL : "c.weight", 102);
+}
+
+/* It has another name by now, as a parameter that is pruned. */
+static void saved_renamed(struct world *w, bool is_wrong)
+{
+	save_third(w, "c.weight_orig", is_wrong ? 55 : 102);
 }
 
 static void take_state(struct world *w)
@@ -796,6 +808,7 @@ static const struct {
 	{"WT-EMA-002", copy_is_the_model},
 	{"WT-CKPT-001", saved_mixed},
 	{"WT-CKPT-002", saved_in_part},
+	{"WT-CKPT-002", saved_renamed},
 	{"WT-CKPT-001", saved_average_mixed},
 	{"WT-CKPT-001", saved_mixed_beside_average},
 	{"WT-CKPT-003", restored_alias},

@@ -184,8 +184,9 @@ const struct wti_rule wti_rule_ckpt_002 = {
 	.hint = "save model.state_dict() whole; look for filters by requires_grad or by name",
 	.definition =
 		"If torch.save() writes at least `parameters` parameters of a model, it writes "
-		"all of its parameters that an optimizer trains, each under one of its names. A "
-		"case is a model in a checkpoint.",
+		"all of its parameters that an optimizer trains, each under one of its names, or "
+		"with the same bytes under another one (a parameter that was renamed). A case is a "
+		"model in a checkpoint.",
 	.innocent = "A part that is saved on purpose, such as the encoder alone. Frozen "
 		    "parameters may be missing, as when adapters are saved without their base "
 		    "model.",

@@ -221,6 +221,19 @@ static void mark_others(struct parts *parts, const struct parts *other)
 
 /* ---- Models beside what is saved ------------------------------------------------------------ */
 
+/* Its bytes are saved under another name: it was renamed since it became known, as pruning does. */
+static bool is_renamed(const struct wti_saved *saved, const struct wti_parameter *parameter)
+{
+	for (size_t i = 0; i < saved->count; i++) {
+		const struct wti_digest_row *digest = &saved->entries[i].value->digest;
+
+		if (!(digest->flags & WT_TENSOR_NO_HASH) && digest->hash == parameter->hash &&
+		    digest->dtype == parameter->dtype && digest->shape == parameter->shape)
+			return true;
+	}
+	return false;
+}
+
 static void match_parameter(struct wti_saved_match *match, const struct wti_saved *saved,
 			    const struct wti_parameter *parameter, struct parts *parts)
 {
@@ -237,7 +250,9 @@ static void match_parameter(struct wti_saved_match *match, const struct wti_save
 		is_equal |= entry->value->digest.hash == parameter->hash;
 		is_initial |= entry->value->digest.hash == parameter->first_hash;
 	}
-	if (!is_there) {
+	if (!is_there && !parts && is_renamed(saved, parameter)) {
+		match->equal++;
+	} else if (!is_there) {
 		match->missing++;
 		if (parameter->requires_grad && !match->first_missing)
 			match->first_missing = parameter;
