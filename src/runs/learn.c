@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A thread a core, a run a thread. */
 #include <pthread.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -30,6 +31,12 @@ struct learning {
 
 /* ---- One run -------------------------------------------------------------------------------- */
 
+/* Simulated and imported runs have no status. */
+static bool is_good(const struct wti_run *run)
+{
+	return !strcmp(run->status, "finished") || !strcmp(run->status, "unknown");
+}
+
 static int learn_run(struct learning *all, const char *word, struct wt_err *err)
 {
 	struct wti_learned learned = {0};
@@ -48,6 +55,14 @@ static int learn_run(struct learning *all, const char *word, struct wt_err *err)
 		r = wti_tables_merge(all->tables, &learned.tables, err);
 	for (size_t i = 0; i < notes.note_count; i++)
 		wt_result_note(all->result, "'%s': %s", word, notes.notes[i]);
+	if (!is_good(&opened.run) && !r)
+		wt_result_note(all->result,
+			       "'%s': the run %s: what is learned from it is not what a good run "
+			       "does",
+			       word,
+			       !strcmp(opened.run.status, "running")  ? "has not ended"
+			       : !strcmp(opened.run.status, "failed") ? "failed"
+								      : "was cut short");
 	if (wti_note_damage(&opened, all->result) && !r)
 		wt_result_note(all->result, "'%s' is damaged: learned from the undamaged part",
 			       word);

@@ -5,10 +5,28 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/err.h"
 #include "open.h"
+#include "run_folders.h"
 #include "runjson.h"
 
 #define NOTE_MAX 4096u
+
+/* Somebody named the folder that their runs are in. */
+static void suggest_run_below(const struct wti_run *run, struct wt_err *err)
+{
+	struct wti_run_folders below;
+
+	if (!err || err->code != WT_E_MISSING || !run->is_folder ||
+	    wti_run_folders(run->path, &below, NULL))
+		return;
+	if (below.count)
+		wti_err(err, WT_E_MISSING,
+			"no trace in '%.200s', but %zu run%s: name %s, such as '%.200s'", run->path,
+			below.count, below.count == 1 ? "" : "s",
+			below.count == 1 ? "it" : "one of them", below.items[0].path);
+	wti_run_folders_release(&below);
+}
 
 int wti_open(const struct wti_front *front, const char *word, struct wti_opened_run *ret_opened,
 	     struct wt_err *err)
@@ -20,6 +38,7 @@ int wti_open(const struct wti_front *front, const char *word, struct wti_opened_
 		return r;
 	r = wt_trace_open(opened.run.path, &opened.trace, err);
 	if (r) {
+		suggest_run_below(&opened.run, err);
 		wti_run_release(&opened.run);
 		return r;
 	}

@@ -39,6 +39,21 @@ def test_suggestions(b: Bench) -> None:
         assert "did you mean" not in b.run(*words, code=2).err, words
 
 
+def test_folder_of_runs(b: Bench) -> None:
+    b.run("record", "-q", "-o", "runs/first", "--", "/bin/true")
+    assert "but 1 run: name it, such as 'runs/first'" in b.run("doctor", "runs", code=3).err
+    b.run("record", "-q", "-o", "runs/second", "--", "/bin/true")
+    assert "but 2 runs: name one of them, such as 'runs/second'" in b.run("info", "runs", code=3).err
+
+
+def test_infer_from_failed_runs(b: Bench) -> None:
+    b.run("record", "-q", "-o", "failed", "--", "/bin/false", code=1)
+    b.run("record", "-q", "-o", "fine", "--", "/bin/true")
+    shown = b.run("infer", "failed", "fine", "-o", "pack.json", code=3)
+    assert "'failed': the run failed" in shown.out + shown.err and "'fine': the run" not in shown.out + shown.err, shown
+    assert "nothing was learned: " in shown.out + shown.err, shown
+
+
 def test_explain_spellings(b: Bench) -> None:
     text = b.run("explain", "WT-ROWS-002").out
     for word in ("wt-rows-002", "ROWS-002", "rows-002", "Wt-Rows-002"):

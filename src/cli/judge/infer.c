@@ -62,6 +62,11 @@ static int make_pack(struct wti_tables *tables, const struct infer_options *opti
 	wti_pack_write(text, pack);
 	report_pack(pack, result);
 	wt_result_set_status(result, pack->count ? "learned" : "not_measured");
+	if (!pack->count)
+		wt_result_note(result,
+			       "nothing was learned: invariants are learned from calls, steps and "
+			       "losses, of which these runs have too few; 'wheeltap info RUN' "
+			       "shows what a run contains");
 	wti_pack_free(pack);
 	return 0;
 }
