@@ -179,6 +179,12 @@ void wti_json_text(struct wti_json *json, const char *text)
 		wti_json_null(json);
 }
 
+void wti_json_member(struct wti_json *json, const char *key, const char *text)
+{
+	wti_json_key(json, key);
+	wti_json_text(json, text);
+}
+
 static void put_digits(struct wti_buf *out, uint64_t value)
 {
 	char digits[20];

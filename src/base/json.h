@@ -30,6 +30,8 @@ void wti_json_array_end(struct wti_json *json);
 void wti_json_key(struct wti_json *json, const char *key);
 void wti_json_key_n(struct wti_json *json, const char *key, size_t bytes);
 void wti_json_text(struct wti_json *json, const char *text); /* NULL gives null */
+/* A key and its text; NULL gives null. */
+void wti_json_member(struct wti_json *json, const char *key, const char *text);
 void wti_json_text_n(struct wti_json *json, const char *text, size_t bytes);
 void wti_json_u64(struct wti_json *json, uint64_t value);
 void wti_json_i64(struct wti_json *json, int64_t value);

@@ -14,12 +14,6 @@
 #define PROVENANCE_TYPE "https://slsa.dev/provenance/v1"
 #define BUILD_TYPE "urn:wheeltap:training-run:1"
 
-static void put_text(struct wti_json *json, const char *key, const char *text)
-{
-	wti_json_key(json, key);
-	wti_json_text(json, text);
-}
-
 static void put_digest(struct wti_json *json, const uint8_t sha[WTI_SHA256_BYTES])
 {
 	char text[2 * WTI_SHA256_BYTES + 1];
@@ -28,7 +22,7 @@ static void put_digest(struct wti_json *json, const uint8_t sha[WTI_SHA256_BYTES
 		snprintf(text + 2 * i, 3, "%02x", sha[i]);
 	wti_json_key(json, "digest");
 	wti_json_object(json);
-	put_text(json, "sha256", text);
+	wti_json_member(json, "sha256", text);
 	wti_json_object_end(json);
 }
 
@@ -36,17 +30,17 @@ static void put_digest(struct wti_json *json, const uint8_t sha[WTI_SHA256_BYTES
 static void begin(struct wti_json *json, const struct wti_manifest *manifest, const char *type)
 {
 	wti_json_object(json);
-	put_text(json, "_type", STATEMENT_TYPE);
+	wti_json_member(json, "_type", STATEMENT_TYPE);
 	wti_json_key(json, "subject");
 	wti_json_array(json);
 	for (size_t i = 0; i < manifest->file_count; i++) {
 		wti_json_object(json);
-		put_text(json, "name", manifest->files[i].path);
+		wti_json_member(json, "name", manifest->files[i].path);
 		put_digest(json, manifest->files[i].sha);
 		wti_json_object_end(json);
 	}
 	wti_json_array_end(json);
-	put_text(json, "predicateType", type);
+	wti_json_member(json, "predicateType", type);
 	wti_json_key(json, "predicate");
 }
 
@@ -93,13 +87,13 @@ static void put_time(struct wti_json *json, const char *key, int64_t ns)
 	if (ns <= 0 || !gmtime_r(&seconds, &parts) ||
 	    !strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts))
 		return;
-	put_text(json, key, text);
+	wti_json_member(json, key, text);
 }
 
 static void put_known(struct wti_json *json, const char *key, const char *text)
 {
 	if (text && *text)
-		put_text(json, key, text);
+		wti_json_member(json, key, text);
 }
 
 static void put_dependencies(struct wti_json *json, const struct wti_provenance *provenance)
@@ -109,10 +103,10 @@ static void put_dependencies(struct wti_json *json, const struct wti_provenance 
 	wti_json_key(json, "resolvedDependencies");
 	wti_json_array(json);
 	wti_json_object(json);
-	put_text(json, "name", "git commit");
+	wti_json_member(json, "name", "git commit");
 	wti_json_key(json, "digest");
 	wti_json_object(json);
-	put_text(json, "gitCommit", provenance->commit);
+	wti_json_member(json, "gitCommit", provenance->commit);
 	wti_json_object_end(json);
 	wti_json_object_end(json);
 	wti_json_array_end(json);
@@ -123,7 +117,7 @@ static void put_definition(struct wti_json *json, const struct wti_manifest *man
 {
 	wti_json_key(json, "buildDefinition");
 	wti_json_object(json);
-	put_text(json, "buildType", BUILD_TYPE);
+	wti_json_member(json, "buildType", BUILD_TYPE);
 	wti_json_key(json, "externalParameters");
 	wti_json_object(json);
 	put_known(json, "command", provenance->command);
@@ -131,7 +125,7 @@ static void put_definition(struct wti_json *json, const struct wti_manifest *man
 	wti_json_object_end(json);
 	wti_json_key(json, "internalParameters");
 	wti_json_object(json);
-	put_text(json, "format", manifest->format);
+	wti_json_member(json, "format", manifest->format);
 	put_known(json, "status", provenance->status);
 	put_known(json, "changedFiles", provenance->changes);
 	put_known(json, "lineage", provenance->lineage);
@@ -153,7 +147,7 @@ void wti_statement_provenance(struct wti_buf *out, const struct wti_manifest *ma
 	wti_json_object(&json);
 	wti_json_key(&json, "builder");
 	wti_json_object(&json);
-	put_text(&json, "id", "urn:wheeltap:" WTI_VERSION);
+	wti_json_member(&json, "id", "urn:wheeltap:" WTI_VERSION);
 	wti_json_object_end(&json);
 	wti_json_key(&json, "metadata");
 	wti_json_object(&json);

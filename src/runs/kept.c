@@ -109,12 +109,6 @@ static void put_files(struct wti_json *json, const char *folder)
 	wti_json_array_end(json);
 }
 
-static void put_text(struct wti_json *json, const char *key, const char *text)
-{
-	wti_json_key(json, key);
-	wti_json_text(json, text);
-}
-
 static void put_number(struct wti_json *json, const char *key, int64_t number)
 {
 	wti_json_key(json, key);
@@ -126,17 +120,17 @@ static void put_run(struct wti_json *json, const struct wti_catalogue_run *run)
 	struct timespec now;
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	put_text(json, "folder", run->folder);
-	put_text(json, "label", run->label);
-	put_text(json, "status", run->status);
-	put_text(json, "command", run->command);
-	put_text(json, "program", run->program);
-	put_text(json, "directory", run->directory);
-	put_text(json, "commit", run->commit);
-	put_text(json, "diff_hash", run->diff_hash);
-	put_text(json, "host", run->host);
-	put_text(json, "config", run->config);
-	put_text(json, "tags", run->tags);
+	wti_json_member(json, "folder", run->folder);
+	wti_json_member(json, "label", run->label);
+	wti_json_member(json, "status", run->status);
+	wti_json_member(json, "command", run->command);
+	wti_json_member(json, "program", run->program);
+	wti_json_member(json, "directory", run->directory);
+	wti_json_member(json, "commit", run->commit);
+	wti_json_member(json, "diff_hash", run->diff_hash);
+	wti_json_member(json, "host", run->host);
+	wti_json_member(json, "config", run->config);
+	wti_json_member(json, "tags", run->tags);
 	put_number(json, "start_ns", run->start_ns);
 	put_number(json, "duration_ns", run->duration_ns);
 	put_number(json, "events", run->events);

@@ -27,12 +27,6 @@ static void add_cell(struct wti_json *j, const struct wt_cell *cell)
 	}
 }
 
-static void add_text(struct wti_json *j, const char *key, const char *text)
-{
-	wti_json_key(j, key);
-	wti_json_text(j, text);
-}
-
 static void add_number(struct wti_json *j, const char *key, int64_t number)
 {
 	wti_json_key(j, key);
@@ -47,23 +41,23 @@ static void add_finding(struct wti_json *j, const struct wt_finding *f)
 	static const char *const severities[] = {"note", "warning", "error"};
 
 	wti_json_object(j);
-	add_text(j, "id", f->code);
-	add_text(j, "severity", severities[f->severity]);
-	add_text(j, "title", f->title);
+	wti_json_member(j, "id", f->code);
+	wti_json_member(j, "severity", severities[f->severity]);
+	wti_json_member(j, "title", f->title);
 	wti_json_key(j, "where");
 	wti_json_object(j);
 	add_number(j, "step", f->step);
 	add_number(j, "rank", f->rank);
-	add_text(j, "stage", f->stage);
-	add_text(j, "op", f->op);
-	add_text(j, "file", f->file);
+	wti_json_member(j, "stage", f->stage);
+	wti_json_member(j, "op", f->op);
+	wti_json_member(j, "file", f->file);
 	add_number(j, "line", f->line);
 	wti_json_object_end(j);
 	wti_json_key(j, "evidence");
 	wti_json_object(j);
-	add_text(j, "text", f->evidence);
-	add_text(j, "expected", f->expected);
-	add_text(j, "actual", f->actual);
+	wti_json_member(j, "text", f->evidence);
+	wti_json_member(j, "expected", f->expected);
+	wti_json_member(j, "actual", f->actual);
 	add_number(j, "first_step", f->first_step);
 	add_number(j, "last_step", f->last_step);
 	if (f->first_step >= 0) {
@@ -75,16 +69,16 @@ static void add_finding(struct wti_json *j, const struct wt_finding *f)
 		wti_json_u64(j, f->case_count);
 	}
 	if (f->ranks)
-		add_text(j, "ranks", f->ranks);
+		wti_json_member(j, "ranks", f->ranks);
 	wti_json_object_end(j);
 	wti_json_key(j, "count");
 	wti_json_u64(j, f->count);
-	add_text(j, "means", f->means);
-	add_text(j, "hint", f->hint);
+	wti_json_member(j, "means", f->means);
+	wti_json_member(j, "hint", f->hint);
 	if (f->not_this)
-		add_text(j, "not_this", f->not_this);
+		wti_json_member(j, "not_this", f->not_this);
 	if (f->follows)
-		add_text(j, "follows", f->follows);
+		wti_json_member(j, "follows", f->follows);
 	wti_json_object_end(j);
 }
 
@@ -125,8 +119,8 @@ static void add_extremes(struct wti_json *j, const struct wt_series *series)
 static void add_series(struct wti_json *j, const struct wt_series *series)
 {
 	wti_json_object(j);
-	add_text(j, "title", series->title);
-	add_text(j, "unit", series->unit);
+	wti_json_member(j, "title", series->title);
+	wti_json_member(j, "unit", series->unit);
 	wti_json_key(j, "x_first");
 	wti_json_f64(j, series->x_first);
 	wti_json_key(j, "x_step");
@@ -140,8 +134,8 @@ static void add_series(struct wti_json *j, const struct wt_series *series)
 void wti_show_json_value(struct wti_json *json, const struct wt_result *result)
 {
 	wti_json_object(json);
-	add_text(json, "verb", result->verb);
-	add_text(json, "status", result->status);
+	wti_json_member(json, "verb", result->verb);
+	wti_json_member(json, "status", result->status);
 	for (size_t i = 0; i < result->fact_count; i++) {
 		wti_json_key(json, result->facts[i].key);
 		add_cell(json, &result->facts[i].value);

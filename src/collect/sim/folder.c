@@ -25,12 +25,6 @@ int wti_sim_folder_make(const char *folder, struct wt_err *err)
 	return wti_folder_make(&made, folder, err);
 }
 
-static void put_text(struct wti_json *json, const char *key, const char *text)
-{
-	wti_json_key(json, key);
-	wti_json_text(json, text);
-}
-
 static void put_u64(struct wti_json *json, const char *key, uint64_t value)
 {
 	wti_json_key(json, key);
@@ -44,8 +38,8 @@ static void put_run(struct wti_json *json, const struct wti_sim_options *options
 
 	wti_json_object(json);
 	put_u64(json, "schema", RUN_SCHEMA);
-	put_text(json, "name", "sim");
-	put_text(json, "status", "finished");
+	wti_json_member(json, "name", "sim");
+	wti_json_member(json, "status", "finished");
 	wti_json_key(json, "command");
 	wti_json_array(json);
 	wti_json_text(json, "wheeltap");
@@ -62,7 +56,7 @@ static void put_run(struct wti_json *json, const struct wti_sim_options *options
 	wti_json_key(json, "seeds");
 	wti_json_object(json);
 	snprintf(seed, sizeof(seed), "%llu", (unsigned long long)options->config->seed);
-	put_text(json, "sim", seed);
+	wti_json_member(json, "sim", seed);
 	wti_json_object_end(json);
 	put_u64(json, "events", summary->events);
 	put_u64(json, "bytes", summary->bytes);

@@ -101,12 +101,6 @@ static void put_u64(struct wti_json *json, const char *key, uint64_t value)
 	wti_json_u64(json, value);
 }
 
-static void put_text(struct wti_json *json, const char *key, const char *text)
-{
-	wti_json_key(json, key);
-	wti_json_text(json, text);
-}
-
 static uint64_t window_ns(const struct wti_sim_truth *truth)
 {
 	return truth->last_ns > truth->first_ns ? truth->last_ns - truth->first_ns : 0;
@@ -213,7 +207,7 @@ static void put_queue(struct wti_json *json, const struct wti_sim_truth *truth, 
 	char name[WTI_SIM_TRACK_NAME_BYTES];
 
 	wti_json_object(json);
-	put_text(json, "name", wti_sim_queue_name(name, device, queue));
+	wti_json_member(json, "name", wti_sim_queue_name(name, device, queue));
 	put_u64(json, "device", device);
 	put_u64(json, "operations", total->count);
 	/* Operations of a queue do not overlap: their sum is their union. */

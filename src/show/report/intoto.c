@@ -16,12 +16,6 @@
 #define BUILD_TYPE "urn:wheeltap:record:v1"
 #define BUILDER "urn:wheeltap:self-attested"
 
-static void put_text(struct wti_json *json, const char *key, const char *text)
-{
-	wti_json_key(json, key);
-	wti_json_text(json, text);
-}
-
 static const char *fact_of(const struct wti_report *report, const char *part, const char *key)
 {
 	const struct wti_report_part *found = wti_report_part(report, part);
@@ -68,10 +62,10 @@ static void put_files(struct wti_json *json, const struct wt_table *table, const
 		    (action && did && strcmp(did, action) != 0) || is_listed(other, path))
 			continue;
 		wti_json_object(json);
-		put_text(json, name_key, path);
+		wti_json_member(json, name_key, path);
 		wti_json_key(json, "digest");
 		wti_json_object(json);
-		put_text(json, "sha256", hash);
+		wti_json_member(json, "sha256", hash);
 		wti_json_object_end(json);
 		wti_json_object_end(json);
 	}
@@ -84,14 +78,14 @@ static void begin_statement(struct wti_json *json, struct wti_buf *out,
 
 	wti_json_init(json, out, false);
 	wti_json_object(json);
-	put_text(json, "_type", STATEMENT);
+	wti_json_member(json, "_type", STATEMENT);
 	wti_json_key(json, "subject");
 	wti_json_array(json);
 	put_files(json, table_of(report, "artifacts", "checkpoints"), "name", "save", written);
 	put_files(json, written, "name", NULL, NULL);
 	put_files(json, table_of(report, "artifacts", "trace"), "name", NULL, NULL);
 	wti_json_array_end(json);
-	put_text(json, "predicateType", predicate);
+	wti_json_member(json, "predicateType", predicate);
 	wti_json_key(json, "predicate");
 	wti_json_object(json);
 }
@@ -138,7 +132,7 @@ static const char *result_of(const struct wti_report *report)
 
 static void put_tests(struct wti_json *json, const struct wti_report *report)
 {
-	put_text(json, "result", result_of(report));
+	wti_json_member(json, "result", result_of(report));
 	wti_json_key(json, "configuration");
 	wti_json_array(json);
 	put_files(json, table_of(report, "data", "read_files"), "name", NULL, NULL);
@@ -168,10 +162,10 @@ static void put_dependencies(struct wti_json *json, const struct wti_report *rep
 	wti_json_array(json);
 	if (commit) {
 		wti_json_object(json);
-		put_text(json, "name", "git commit");
+		wti_json_member(json, "name", "git commit");
 		wti_json_key(json, "digest");
 		wti_json_object(json);
-		put_text(json, "gitCommit", commit);
+		wti_json_member(json, "gitCommit", commit);
 		wti_json_object_end(json);
 		wti_json_object_end(json);
 	}
@@ -183,20 +177,20 @@ static void put_definition(struct wti_json *json, const struct wti_report *repor
 {
 	wti_json_key(json, "buildDefinition");
 	wti_json_object(json);
-	put_text(json, "buildType", BUILD_TYPE);
+	wti_json_member(json, "buildType", BUILD_TYPE);
 	wti_json_key(json, "externalParameters");
 	wti_json_object(json);
-	put_text(json, "command", fact_of(report, "run", "command"));
-	put_text(json, "directory", fact_of(report, "run", "directory"));
+	wti_json_member(json, "command", fact_of(report, "run", "command"));
+	wti_json_member(json, "directory", fact_of(report, "run", "directory"));
 	wti_json_object_end(json);
 	wti_json_key(json, "internalParameters");
 	wti_json_object(json);
-	put_text(json, "changedFiles", fact_of(report, "code", "dirty"));
-	put_text(json, "diffHash", fact_of(report, "code", "diff_hash"));
-	put_text(json, "kernel", fact_of(report, "host", "kernel"));
-	put_text(json, "cpu", fact_of(report, "host", "cpu"));
-	put_text(json, "python", fact_of(report, "host", "python_version"));
-	put_text(json, "torch", fact_of(report, "host", "torch_version"));
+	wti_json_member(json, "changedFiles", fact_of(report, "code", "dirty"));
+	wti_json_member(json, "diffHash", fact_of(report, "code", "diff_hash"));
+	wti_json_member(json, "kernel", fact_of(report, "host", "kernel"));
+	wti_json_member(json, "cpu", fact_of(report, "host", "cpu"));
+	wti_json_member(json, "python", fact_of(report, "host", "python_version"));
+	wti_json_member(json, "torch", fact_of(report, "host", "torch_version"));
 	wti_json_object_end(json);
 	put_dependencies(json, report);
 	wti_json_object_end(json);
@@ -209,7 +203,7 @@ static void put_moment(struct wti_json *json, const char *key, const struct wti_
 	const char *text = fact_of(report, "run", from);
 
 	if (text)
-		put_text(json, key, text);
+		wti_json_member(json, key, text);
 }
 
 static void put_details(struct wti_json *json, const struct wti_report *report, const char *version)
@@ -218,15 +212,15 @@ static void put_details(struct wti_json *json, const struct wti_report *report, 
 	wti_json_object(json);
 	wti_json_key(json, "builder");
 	wti_json_object(json);
-	put_text(json, "id", BUILDER);
+	wti_json_member(json, "id", BUILDER);
 	wti_json_key(json, "version");
 	wti_json_object(json);
-	put_text(json, "wheeltap", version);
+	wti_json_member(json, "wheeltap", version);
 	wti_json_object_end(json);
 	wti_json_object_end(json);
 	wti_json_key(json, "metadata");
 	wti_json_object(json);
-	put_text(json, "invocationId", report->run);
+	wti_json_member(json, "invocationId", report->run);
 	put_moment(json, "startedOn", report, "start_utc");
 	put_moment(json, "finishedOn", report, "end_utc");
 	wti_json_object_end(json);

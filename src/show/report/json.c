@@ -4,12 +4,6 @@
 #include "report.h"
 #include "show/show.h"
 
-static void put_text(struct wti_json *json, const char *key, const char *text)
-{
-	wti_json_key(json, key);
-	wti_json_text(json, text);
-}
-
 static void put_count(struct wti_json *json, const char *key, size_t count)
 {
 	wti_json_key(json, key);
@@ -19,10 +13,10 @@ static void put_count(struct wti_json *json, const char *key, size_t count)
 static void put_report(struct wti_json *json, const struct wti_report *report)
 {
 	wti_json_object(json);
-	put_text(json, "run", report->run);
-	put_text(json, "status", report->status);
-	put_text(json, "headline", report->headline);
-	put_text(json, "verdict", wti_report_verdict_word(report->verdict));
+	wti_json_member(json, "run", report->run);
+	wti_json_member(json, "status", report->status);
+	wti_json_member(json, "headline", report->headline);
+	wti_json_member(json, "verdict", wti_report_verdict_word(report->verdict));
 	wti_json_key(json, "counts");
 	wti_json_object(json);
 	put_count(json, "errors", report->counts.errors);
@@ -55,9 +49,12 @@ void wti_report_json(struct wti_buf *out, const struct wti_report_list *list)
 
 	wti_json_init(&json, out, false);
 	wti_json_object(&json);
-	put_text(&json, "verb", "report");
-	put_text(&json, "wheeltap", list->version);
-	put_text(&json, "status", is_bad ? "findings" : is_judged ? "clean" : "not_measured");
+	wti_json_member(&json, "verb", "report");
+	wti_json_member(&json, "wheeltap", list->version);
+	wti_json_member(&json, "status",
+			is_bad      ? "findings"
+			: is_judged ? "clean"
+				    : "not_measured");
 	wti_json_key(&json, "runs");
 	wti_json_array(&json);
 	for (size_t i = 0; i < list->count; i++)
