@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "base/grow.h"
 #include "base/text.h"
+#include "inspect/core/cells.h"
 #include "catalogue.h"
 #include "diff_setup.h"
 #include "kept.h"
@@ -261,11 +262,6 @@ static bool is_same(const struct comparison *c, const struct row *row)
 	return true;
 }
 
-static void put_text(struct wt_table *table, const char *text)
-{
-	wt_table_text(table, text, strlen(text));
-}
-
 /* Under the name of the run; the same one again gets a number. */
 static void add_column(struct wt_table *table, const struct comparison *c, size_t i)
 {
@@ -295,10 +291,10 @@ static bool is_of_all(const struct comparison *c, const struct row *row)
 static void add_row(const struct comparison *c, const struct row *row, struct wt_table *table)
 {
 	wt_table_row(table);
-	put_text(table, row->what);
-	put_text(table, row->name);
+	wti_table_word(table, row->what);
+	wti_table_word(table, row->name);
 	for (size_t i = 0; i < c->run_count; i++)
-		put_text(table, row->values[i] ? row->values[i] : "-");
+		wti_table_word(table, row->values[i] ? row->values[i] : "-");
 }
 
 struct left_out {

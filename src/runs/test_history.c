@@ -10,14 +10,10 @@
 #include "base/err.h"
 #include "base/grow.h"
 #include "base/text.h"
+#include "inspect/core/cells.h"
 
 #define NAMES_MAX 200000u
 #define PLACE_BYTES 600
-
-static void put_text(struct wt_table *table, const char *text)
-{
-	wt_table_text(table, text, strlen(text));
-}
 
 /* ---- Many runs ------------------------------------------------------------------------------- */
 
@@ -167,8 +163,8 @@ static void add_history(struct wt_table *table, const struct history *it)
 	char commit[16];
 
 	wt_table_row(table);
-	put_text(table, it->name);
-	put_text(table, wti_test_status_word(it->last_status));
+	wti_table_word(table, it->name);
+	wti_table_word(table, wti_test_status_word(it->last_status));
 	if (isnan(rate))
 		wt_table_empty(table);
 	else
@@ -180,8 +176,8 @@ static void add_history(struct wt_table *table, const struct history *it)
 	else
 		wt_table_empty(table);
 	snprintf(commit, sizeof(commit), "%.10s", it->flaky_commit);
-	put_text(table, commit);
-	put_text(table, it->last_failed ? it->last_failed->folder : "");
+	wti_table_word(table, commit);
+	wti_table_word(table, it->last_failed ? it->last_failed->folder : "");
 }
 
 static bool is_bad(const struct history *it)
@@ -281,19 +277,19 @@ static void add_test(struct wt_table *table, const struct wti_test *test,
 	wt_table_row(table);
 	snprintf(status, sizeof(status), "%s%s", wti_test_status_word(test->status),
 		 is_flaky ? " (flaky)" : "");
-	put_text(table, status);
-	put_text(table, test->name);
+	wti_table_word(table, status);
+	wti_table_word(table, test->name);
 	if (test->duration_ns >= 0)
 		wt_table_ns(table, test->duration_ns);
 	else
 		wt_table_empty(table);
-	put_text(table, comparison_of(test));
+	wti_table_word(table, comparison_of(test));
 	snprintf(value, sizeof(value), "%.500s%s%.60s", test->expected,
 		 *test->expected && *test->unit ? " " : "", *test->expected ? test->unit : "");
-	put_text(table, value);
+	wti_table_word(table, value);
 	snprintf(value, sizeof(value), "%.500s%s%.60s", test->actual,
 		 *test->actual && *test->unit ? " " : "", *test->actual ? test->unit : "");
-	put_text(table, value);
+	wti_table_word(table, value);
 	if (test->comparator == WT_COMPARATOR_CLOSE)
 		wt_table_number(table, test->tolerance);
 	else
@@ -302,18 +298,18 @@ static void add_test(struct wt_table *table, const struct wti_test *test,
 		wt_table_count(table, test->n);
 	else
 		wt_table_empty(table);
-	put_text(table, test->unit);
+	wti_table_word(table, test->unit);
 	if (isnan(rate))
 		wt_table_empty(table);
 	else
 		wt_table_number(table, 100 * rate);
-	put_text(table, is_flaky ? history->flaky_commit : "");
+	wti_table_word(table, is_flaky ? history->flaky_commit : "");
 	place[0] = 0;
 	if (*test->file)
 		snprintf(place, sizeof(place), test->line ? "%.500s:%u" : "%.500s", test->file,
 			 test->line);
-	put_text(table, place);
-	put_text(table, test->detail);
+	wti_table_word(table, place);
+	wti_table_word(table, test->detail);
 }
 
 static void add_facts(struct wt_result *result, const struct wti_tests *tests)

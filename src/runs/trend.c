@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "inspect/core/cells.h"
 
 #define SHORT_COMMIT 10
 
@@ -127,11 +128,6 @@ static void merge_commits(struct trend *t)
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-static void put_text(struct wt_table *table, const char *text)
-{
-	wt_table_text(table, text, strlen(text));
-}
-
 static enum wt_cell_type type_of(const struct wti_run_number *number)
 {
 	return !strcmp(number->unit, "s")       ? WT_CELL_NS
@@ -188,7 +184,7 @@ void wti_trend_put_change(struct wt_table *table, double value, double before)
 
 	if (isfinite(percent))
 		snprintf(text, sizeof(text), "%+.1f%%", percent);
-	put_text(table, text);
+	wti_table_word(table, text);
 	if (isfinite(percent))
 		wt_table_number(table, percent);
 	else
@@ -202,12 +198,12 @@ static void add_point(struct wt_table *table, const struct trend *t, const struc
 	char commit[SHORT_COMMIT + 2], moment[32], status[32];
 
 	wt_table_row(table);
-	put_text(table, run->folder);
+	wti_table_word(table, run->folder);
 	snprintf(commit, sizeof(commit), "%.10s%s", run->commit, run->is_dirty ? "+" : "");
-	put_text(table, commit);
+	wti_table_word(table, commit);
 	if (t->options->by_commit)
 		wt_table_count(table, point->count);
-	put_text(table, wti_format_moment(moment, run->start_ns));
+	wti_table_word(table, wti_format_moment(moment, run->start_ns));
 	wt_table_ns(table, run->start_ns);
 	put_value(table, &t->number, point->value);
 	if (t->options->by_commit) {
@@ -221,7 +217,7 @@ static void add_point(struct wt_table *table, const struct trend *t, const struc
 	wti_trend_put_change(table, point->value, before);
 	snprintf(status, sizeof(status), "%s%s", run->status,
 		 run->removed_ns >= 0 ? ", removed" : "");
-	put_text(table, status);
+	wti_table_word(table, status);
 }
 
 static void add_points(struct trend *t, struct wt_result *result)
@@ -264,7 +260,7 @@ static int list_metrics(struct trend *t, struct wt_result *result, struct wt_err
 	wt_table_column(table, "runs", "runs", WT_CELL_COUNT);
 	for (size_t i = 0; i < names.count && !r; i++) {
 		wt_table_row(table);
-		put_text(table, names.entries[i].text);
+		wti_table_word(table, names.entries[i].text);
 		wt_table_count(table, names.entries[i].value);
 	}
 	if (!r && !names.count)

@@ -4,6 +4,7 @@
 
 #include "probe.h"
 #include "cli/report.h"
+#include "inspect/core/cells.h"
 
 struct env_options {
 	bool json;
@@ -17,24 +18,19 @@ struct rows {
 	size_t interpreter_count; /* that can be used */
 };
 
-static void add_text(struct wt_table *table, const char *text)
-{
-	wt_table_text(table, text, strlen(text));
-}
-
 static void add_row(struct rows *rows, const char *group, const char *name, const char *state,
 		    const char *detail, const char *cure)
 {
 	wt_table_row(rows->table);
-	add_text(rows->table, group);
-	add_text(rows->table, name);
-	add_text(rows->table, state);
-	add_text(rows->table, detail);
+	wti_table_word(rows->table, group);
+	wti_table_word(rows->table, name);
+	wti_table_word(rows->table, state);
+	wti_table_word(rows->table, detail);
 	if (!cure)
 		return;
 	wt_table_row(rows->cures);
-	add_text(rows->cures, name);
-	add_text(rows->cures, cure);
+	wti_table_word(rows->cures, name);
+	wti_table_word(rows->cures, cure);
 }
 
 static const char *const states[] = {"ok", "limited", "missing"};

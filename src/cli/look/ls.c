@@ -12,6 +12,7 @@
 #include "cli/front.h"
 #include "cli/progress.h"
 #include "cli/report.h"
+#include "inspect/core/cells.h"
 #include "runs/run_filter.h"
 
 #define SHORT_COMMIT 10
@@ -142,11 +143,6 @@ static void add_columns(struct wt_table *table, const struct listing *l)
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-static void add_text(struct wt_table *table, const char *text)
-{
-	wt_table_text(table, text, strlen(text));
-}
-
 static void add_count(struct wt_table *table, int64_t count)
 {
 	if (count < 0)
@@ -201,13 +197,13 @@ static void add_run(struct wt_table *table, const struct listing *l, const char 
 
 	look_again(home, &now);
 	wt_table_row(table);
-	add_text(table, run->folder);
+	wti_table_word(table, run->folder);
 	if (l->with_sets)
 		add_count(table, run->run_count);
 	snprintf(status, sizeof(status), run->removed_ns < 0 ? "%s" : "%s, removed", run->status);
-	add_text(table, status);
+	wti_table_word(table, status);
 	each_number(l, put_number, table, place);
-	add_text(table, wti_format_moment(moment, run->start_ns));
+	wti_table_word(table, wti_format_moment(moment, run->start_ns));
 	if (run->start_ns > 0)
 		wt_table_ns(table, run->start_ns);
 	else
@@ -221,9 +217,9 @@ static void add_run(struct wt_table *table, const struct listing *l, const char 
 	add_count(table, run->disk_bytes);
 	add_count(table, run->lost);
 	snprintf(commit, sizeof(commit), "%.10s%s", run->commit, run->is_dirty ? "+" : "");
-	add_text(table, l->options->json ? run->commit : commit);
-	add_text(table, run->tags);
-	add_text(table, run->command);
+	wti_table_word(table, l->options->json ? run->commit : commit);
+	wti_table_word(table, run->tags);
+	wti_table_word(table, run->command);
 }
 
 /* ---- Order ----------------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "inspect/core/cells.h"
 #include "inspect/world/range.h"
 
 /* A thing of one run, or of both. */
@@ -39,11 +40,6 @@ static bool is_outside(enum wti_thing_type type, const char *word)
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-static void add_text(struct wt_table *table, const char *text)
-{
-	wt_table_text(table, text, strlen(text));
-}
-
 static struct wt_table *new_table(struct wt_result *result, const char *key, const char *title)
 {
 	struct wt_table *table = wt_result_table(result, key, title);
@@ -66,7 +62,7 @@ static void add_steps(struct wt_table *table, const struct wti_tally *tally)
 	wti_buf_init(&text, 64);
 	if (tally && tally->step_max)
 		wti_range_text(&text, (struct wti_range){tally->step_min, tally->step_max});
-	add_text(table, wti_buf_cstr(&text));
+	wti_table_word(table, wti_buf_cstr(&text));
 	wti_buf_release(&text);
 }
 
@@ -92,10 +88,10 @@ static void add_row(struct diffing *d, const struct pair *pair, const char *word
 		d->difference.counts++;
 	}
 	wt_table_row(table);
-	add_text(table, !a || !a->total ? "+" : !b || !b->total ? "-" : "~");
-	add_text(table, wti_thing_word(thing->type));
-	add_text(table, name_of(d, pair));
-	add_text(table, word);
+	wti_table_word(table, !a || !a->total ? "+" : !b || !b->total ? "-" : "~");
+	wti_table_word(table, wti_thing_word(thing->type));
+	wti_table_word(table, name_of(d, pair));
+	wti_table_word(table, word);
 	wt_table_count(table, a ? a->total : 0);
 	wt_table_count(table, b ? b->total : 0);
 	add_steps(table, a);
@@ -152,10 +148,10 @@ static void compare_traits(struct diffing *d, const struct pair *pair)
 		return;
 	d->difference.effects++;
 	wt_table_row(d->effects);
-	add_text(d->effects, "~");
-	add_text(d->effects, wti_thing_word(pair->a->type));
-	add_text(d->effects, name_of(d, pair));
-	add_text(d->effects, pair->a->type == WTI_THING_PROCESS ? "umask" : "mode");
+	wti_table_word(d->effects, "~");
+	wti_table_word(d->effects, wti_thing_word(pair->a->type));
+	wti_table_word(d->effects, name_of(d, pair));
+	wti_table_word(d->effects, pair->a->type == WTI_THING_PROCESS ? "umask" : "mode");
 	/* Octal digits read as such in decimal. */
 	for (int side = 0; side < 2; side++) {
 		uint32_t mode = (side ? pair->b : pair->a)->permissions & 07777;
@@ -163,8 +159,8 @@ static void compare_traits(struct diffing *d, const struct pair *pair)
 		wt_table_count(d->effects, (mode >> 9) * 1000 + (mode >> 6 & 7) * 100 +
 						   (mode >> 3 & 7) * 10 + (mode & 7));
 	}
-	add_text(d->effects, "");
-	add_text(d->effects, "");
+	wti_table_word(d->effects, "");
+	wti_table_word(d->effects, "");
 }
 
 static int by_name(const void *a, const void *b)
@@ -214,14 +210,14 @@ static void add_staged(struct diffing *d, const struct wti_map_entry *entry)
 		return;
 	d->difference.counts++;
 	wt_table_row(d->counts);
-	add_text(d->counts, !a ? "+" : !b ? "-" : "~");
-	add_text(d->counts, "stage");
+	wti_table_word(d->counts, !a ? "+" : !b ? "-" : "~");
+	wti_table_word(d->counts, "stage");
 	wt_table_text(d->counts, entry->text, (size_t)(call - entry->text));
-	add_text(d->counts, call + 1);
+	wti_table_word(d->counts, call + 1);
 	wt_table_count(d->counts, a);
 	wt_table_count(d->counts, b);
-	add_text(d->counts, "");
-	add_text(d->counts, "");
+	wti_table_word(d->counts, "");
+	wti_table_word(d->counts, "");
 }
 
 /* Also where the sums are the same: what was done while training may be done while saving now. */
@@ -256,7 +252,7 @@ static void add_value(struct wt_table *table, const char *name, const struct wti
 		      const struct wti_value *b)
 {
 	wt_table_row(table);
-	add_text(table, name);
+	wti_table_word(table, name);
 	wt_table_count(table, a ? a->count : 0);
 	wt_table_count(table, b ? b->count : 0);
 	add_number(table, a, true);

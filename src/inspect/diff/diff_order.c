@@ -7,6 +7,7 @@
 #include "inspect/core/align.h"
 #include "base/err.h"
 #include "base/grow.h"
+#include "inspect/core/cells.h"
 #include "diff.h"
 
 #define TEXTS_MAX (1u << 20)
@@ -184,11 +185,6 @@ struct held {
 	uint32_t count;
 };
 
-static void add_text(struct wt_table *table, const char *text)
-{
-	wt_table_text(table, text, strlen(text));
-}
-
 static void add_place(struct patch *p, const struct line *line)
 {
 	bool is_a = line->sign == '-';
@@ -198,10 +194,10 @@ static void add_place(struct patch *p, const struct line *line)
 
 	if (locator && line->stack &&
 	    locator->locate(locator->opaque, line->stack, file, sizeof(file), &number)) {
-		add_text(p->table, file);
+		wti_table_word(p->table, file);
 		wt_table_count(p->table, number);
 	} else {
-		add_text(p->table, "");
+		wti_table_word(p->table, "");
 		wt_table_empty(p->table);
 	}
 }
@@ -234,10 +230,11 @@ static void flush(struct patch *p, struct held *held, const char *thread)
 			continue;
 		}
 		wt_table_row(p->table);
-		add_text(p->table, thread);
-		add_text(p->table, where);
-		add_text(p->table, sign);
-		add_text(p->table, line->sign == '@' ? "..." : p->texts.entries[line->token].text);
+		wti_table_word(p->table, thread);
+		wti_table_word(p->table, where);
+		wti_table_word(p->table, sign);
+		wti_table_word(p->table,
+			       line->sign == '@' ? "..." : p->texts.entries[line->token].text);
 		wt_table_count(p->table, line->times);
 		add_place(p, line);
 	}

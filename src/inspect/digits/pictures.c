@@ -16,6 +16,7 @@
 #include "base/err.h"
 #include "base/grow.h"
 #include "base/map.h"
+#include "inspect/core/cells.h"
 #include "element.h"
 
 #define TEXTS_MAX 65536u
@@ -385,11 +386,6 @@ struct wti_digits_watcher wti_pictures_watcher(struct wti_pictures *pictures)
 
 /* ---- Tables ---------------------------------------------------------------------------------- */
 
-static void put_text(struct wt_table *table, const char *text)
-{
-	wt_table_text(table, text, strlen(text));
-}
-
 static void put_digits(struct wt_table *table, double bits, double base)
 {
 	if (isnan(bits))
@@ -434,9 +430,9 @@ static void put_points(struct wti_pictures *pictures, double base, struct wt_res
 			wt_table_number(table, (double)point->step);
 		else
 			wt_table_empty(table);
-		put_text(table, text_at(pictures, point->site));
-		put_text(table, text_at(pictures, point->value));
-		put_text(table, point->is_in ? "in" : "out");
+		wti_table_word(table, text_at(pictures, point->site));
+		wti_table_word(table, text_at(pictures, point->value));
+		wti_table_word(table, point->is_in ? "in" : "out");
 		put_digits(table, (double)point->digits, base);
 		put_size(table, (double)point->size);
 		put_size(table, (double)point->deviation);
@@ -470,8 +466,8 @@ static void put_elements(struct wti_pictures *pictures, double base, struct wt_r
 
 		for (uint32_t k = 0; k < tensor->count; k++) {
 			wt_table_row(table);
-			put_text(table, tensor->label);
-			put_text(table, tensor->shape);
+			wti_table_word(table, tensor->label);
+			wti_table_word(table, tensor->shape);
 			wt_table_count(table, tensor->places[k]);
 			put_digits(table, (double)tensor->digits[k], base);
 		}
@@ -504,8 +500,8 @@ static void put_edges(struct wti_pictures *pictures, double base, struct wt_resu
 		const struct edge *edge = &pictures->edges[i];
 
 		wt_table_row(table);
-		put_text(table, text_at(pictures, edge->caller));
-		put_text(table, text_at(pictures, edge->callee));
+		wti_table_word(table, text_at(pictures, edge->caller));
+		wti_table_word(table, text_at(pictures, edge->callee));
 		wt_table_count(table, edge->calls);
 		put_digits(table, edge->lost, base);
 	}
@@ -536,7 +532,7 @@ static void put_spans(struct wti_pictures *pictures, double base, struct wt_resu
 		wt_table_row(table);
 		wt_table_count(table, span->first);
 		wt_table_count(table, span->last);
-		put_text(table, text_at(pictures, span->callee));
+		wti_table_word(table, text_at(pictures, span->callee));
 		put_digits(table, (double)span->lost, base);
 	}
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "inspect/core/cells.h"
 #include "inspect/core/library.h"
 #include "tally.h"
 
@@ -316,11 +317,6 @@ static void put_number(const struct report *report, struct wt_table *table, doub
 		wt_table_number(table, round(100 * in_base(report, bits)) / 100);
 }
 
-static void put_text(struct wt_table *table, const char *text)
-{
-	wt_table_text(table, text, strlen(text));
-}
-
 static void put_columns(struct wt_table *table, enum wti_digits_by by)
 {
 	if (by == WTI_BY_STEP)
@@ -353,13 +349,13 @@ static void put_row(const struct report *report, struct wt_table *table,
 	if (by == WTI_BY_STEP)
 		wt_table_number(table, (double)row->step);
 	if (by == WTI_BY_TENSOR)
-		put_text(table, text_of(report, row->name));
+		wti_table_word(table, text_of(report, row->name));
 	if (by != WTI_BY_STEP)
-		put_text(table, text_of(report, row->callee));
+		wti_table_word(table, text_of(report, row->callee));
 	if (by == WTI_BY_TENSOR)
 		wt_table_number(table, row->position);
 	if (by == WTI_BY_SITE || by == WTI_BY_TENSOR) {
-		put_text(table, text_of(report, row->file));
+		wti_table_word(table, text_of(report, row->file));
 		wt_table_count(table, row->line);
 	}
 	wt_table_count(table, row->calls);
@@ -415,8 +411,8 @@ static void put_singles(const struct report *report)
 		if (!row->cancelled && !row->absorbed && !row->underflows && !row->overflows)
 			continue;
 		wt_table_row(table);
-		put_text(table, text_of(report, row->callee));
-		put_text(table, text_of(report, row->file));
+		wti_table_word(table, text_of(report, row->callee));
+		wti_table_word(table, text_of(report, row->file));
 		wt_table_count(table, row->line);
 		wt_table_count(table, row->cancelled);
 		wt_table_number(table, row->cancelled_bits);

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/grow.h"
 #include "event_text.h"
+#include "inspect/core/cells.h"
 #include "inspect/core/inspectors.h"
 
 #define ARENA_MAX ((size_t)64 << 20)
@@ -146,11 +147,6 @@ static int event(void *opaque, const struct wt_event *event, struct wt_err *err)
 		       : 0;
 }
 
-static void put_text(struct wt_table *table, const char *text)
-{
-	wt_table_text(table, text, strlen(text));
-}
-
 static void add_table(const struct wti_configuration *c, struct wt_result *result)
 {
 	struct wt_table *table = wt_result_table(result, "configuration", "configuration");
@@ -162,10 +158,10 @@ static void add_table(const struct wti_configuration *c, struct wt_result *resul
 	wt_table_column(table, "changes", "changes", WT_CELL_COUNT);
 	for (size_t i = 0; i < c->count; i++) {
 		wt_table_row(table);
-		put_text(table, c->items[i].key);
-		put_text(table, c->items[i].value);
-		put_text(table, c->items[i].is_default ? "default" : "given");
-		put_text(table, c->items[i].source);
+		wti_table_word(table, c->items[i].key);
+		wti_table_word(table, c->items[i].value);
+		wti_table_word(table, c->items[i].is_default ? "default" : "given");
+		wti_table_word(table, c->items[i].source);
 		wt_table_count(table, c->items[i].change_count);
 	}
 }

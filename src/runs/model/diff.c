@@ -7,6 +7,7 @@
 
 #include "digest/digest.h"
 #include "digest/values.h"
+#include "inspect/core/cells.h"
 #include "model/compare.h"
 #include "model/examine.h"
 #include "model/format.h"
@@ -24,11 +25,6 @@ struct diffing {
 	uint64_t same, different, only_a, only_b;
 	uint64_t elements;
 };
-
-static void put_text(struct wt_table *table, const char *text)
-{
-	wt_table_text(table, text, strlen(text));
-}
 
 static void begin_table(struct diffing *diffing)
 {
@@ -53,8 +49,8 @@ static void begin_table(struct diffing *diffing)
 static void add_empty(struct diffing *diffing, const char *name, const char *what)
 {
 	wt_table_row(diffing->table);
-	put_text(diffing->table, name);
-	put_text(diffing->table, what);
+	wti_table_word(diffing->table, name);
+	wti_table_word(diffing->table, what);
 	for (unsigned i = 0; i < 8; i++)
 		wt_table_empty(diffing->table);
 }
@@ -77,7 +73,7 @@ static void put_value(struct wt_table *table, const struct wti_model_tensor *ten
 		snprintf(text + at, sizeof(text) - at,
 			 real == tensor->dtype ? " (%.9g)" : " (%.9g ...)", value);
 	}
-	put_text(table, text);
+	wti_table_word(table, text);
 }
 
 static void put_numbers(struct wt_table *table, const struct wti_model_tensor *tensor,
@@ -114,8 +110,8 @@ static void add_differing(struct diffing *diffing, const struct wti_model_tensor
 		snprintf(what, sizeof(what), "type: %s, %s", wti_model_dtype_word(a),
 			 wti_model_dtype_word(b));
 	wt_table_row(diffing->table);
-	put_text(diffing->table, a->name);
-	put_text(diffing->table, what);
+	wti_table_word(diffing->table, a->name);
+	wti_table_word(diffing->table, what);
 	put_numbers(diffing->table, a, difference);
 	if (!difference->differing) {
 		for (unsigned i = 0; i < 3; i++)
@@ -123,7 +119,7 @@ static void add_differing(struct diffing *diffing, const struct wti_model_tensor
 		return;
 	}
 	wti_model_index_text(a, difference->first, place, sizeof(place));
-	put_text(diffing->table, place);
+	wti_table_word(diffing->table, place);
 	put_value(diffing->table, a, difference->first_a, difference->bytes_a);
 	put_value(diffing->table, b, difference->first_b, difference->bytes_b);
 }

@@ -8,6 +8,7 @@
 #include <wheeltap/kinds.h>
 
 #include "digest/digest.h"
+#include "inspect/core/cells.h"
 #include "model/format.h"
 #include "model/ties.h"
 #include "runs/model/actions.h"
@@ -50,11 +51,6 @@ static struct wt_table *begin_table(struct wt_result *result, bool has_ties)
 	return table;
 }
 
-static void put_text(struct wt_table *table, const char *text)
-{
-	wt_table_text(table, text, strlen(text));
-}
-
 static void put_statistics(struct wt_table *table, const struct wti_model_tensor *tensor,
 			   const struct wt_digest *digest)
 {
@@ -86,8 +82,8 @@ static void put_tie(struct wt_table *table, const struct wti_model *model,
 		    const struct wti_model_tie *tie)
 {
 	if (tie->how) {
-		put_text(table, model->tensors[tie->to].name);
-		put_text(table, wti_tie_word(tie->how));
+		wti_table_word(table, model->tensors[tie->to].name);
+		wti_table_word(table, wti_tie_word(tie->how));
 	} else {
 		wt_table_empty(table);
 		wt_table_empty(table);
@@ -103,16 +99,16 @@ static void add_tensor(struct wt_table *table, const struct wti_model *model,
 	wti_model_shape_text(tensor, shape, sizeof(shape));
 	snprintf(hash, sizeof(hash), "%016llx", (unsigned long long)examined->digest.hash);
 	wt_table_row(table);
-	put_text(table, tensor->name);
-	put_text(table, wti_model_dtype_word(tensor));
-	put_text(table, shape);
+	wti_table_word(table, tensor->name);
+	wti_table_word(table, wti_model_dtype_word(tensor));
+	wti_table_word(table, shape);
 	wt_table_count(table, tensor->count);
 	wt_table_count(table, tensor->bytes);
 	put_statistics(table, tensor, &examined->digest);
-	put_text(table, hash);
-	put_text(table, wti_model_hex(sha, examined->sha));
-	put_text(table, tensor->type);
-	put_text(table, wti_model_source_path(model, tensor->source));
+	wti_table_word(table, hash);
+	wti_table_word(table, wti_model_hex(sha, examined->sha));
+	wti_table_word(table, tensor->type);
+	wti_table_word(table, wti_model_source_path(model, tensor->source));
 	wt_table_count(table, tensor->offset);
 	put_tie(table, model, tie);
 }
@@ -160,7 +156,7 @@ static void add_entries(const struct wti_model *model, struct wt_result *result)
 		size_t bytes = strlen(value);
 
 		wt_table_row(table);
-		put_text(table, model->entries[i].key);
+		wti_table_word(table, model->entries[i].key);
 		wt_table_text(table, value, bytes < VALUE_MAX ? bytes : VALUE_MAX);
 	}
 }
