@@ -6,7 +6,7 @@ usage: run.py WHEELTAP [--times N] [--python PATH] [--only NAME ...]
 
 A line with `# first: NAME` is where runs of the program begin to differ, NAME the operation (`any`: whatever is in that line);
 `# same` declares that they do not; `# runs: A | B` has arguments of the two runs to be compared with `diff --tensors`, for
-programs whose second run is another command. Each program is recorded in an empty folder.
+programs whose second run is another command. `# record: OPTIONS` has further options of the recording. Each program is recorded in an empty folder.
 """
 
 from __future__ import annotations
@@ -33,19 +33,22 @@ class Program:
     line: int  # 0: runs are the same
     operation: str
     arguments: "list[list[str]]"  # of two runs; none: the same command again
+    options: "list[str]"  # of the recording
 
 
 def declared(path: Path) -> Program:
     text = path.read_text()
     runs = re.search(r"^# runs: (.*)$", text, re.M)
     arguments = [part.split() for part in runs.group(1).split("|")] if runs else []
+    record = re.search(r"^# record: (.*)$", text, re.M)
+    options = record.group(1).split() if record else []
     for number, line in enumerate(text.splitlines(), 1):
         mark = re.search(r"# first: (\S+)$", line)
         if mark:
-            return Program(path, number, mark.group(1), arguments)
+            return Program(path, number, mark.group(1), arguments, options)
     if not re.search(r"^# same$", text, re.M):
         sys.exit(f"{path} declares neither '# first: NAME' nor '# same'")
-    return Program(path, 0, "", arguments)
+    return Program(path, 0, "", arguments, options)
 
 
 def run(wheeltap: str, folder: Path, *words: object) -> subprocess.CompletedProcess[str]:
@@ -63,7 +66,7 @@ def compared(wheeltap: str, folder: Path, program: Program, command: "list[str]"
     """Two runs of different commands."""
     for name, arguments in zip("ab", program.arguments):
         shutil.rmtree(folder / name, ignore_errors=True)
-        run(wheeltap, folder, *RECORD, "-o", name, "--", *command, *arguments)
+        run(wheeltap, folder, *RECORD, *program.options, "-o", name, "--", *command, *arguments)
     said = parsed(run(wheeltap, folder, "diff", "--tensors", "--json", "a", "b"))
     row = next((row for row in said["tables"].get("first", []) if row["track"] == said["first_track"]), None)
     return (row["operation"], row["file"], row["line"]) if row else (said["status"], "", 0)
@@ -78,7 +81,7 @@ def judged(wheeltap: str, python: str, program: Program, times: int) -> "list[Ve
             shutil.copy(path, folder)
         if program.arguments:
             return [compared(wheeltap, folder, program, command) for _ in range(times)]
-        run(wheeltap, folder, *RECORD, "-o", "a", "--", *command)
+        run(wheeltap, folder, *RECORD, *program.options, "-o", "a", "--", *command)
         said = parsed(run(wheeltap, folder, "rerun", "--json", "--no-narrow", "--times", times, "a", "--yes", " ".join(command)))
     rows = said["tables"].get("tries", [])
     return [(row["operation"] or row["verdict"], row["file"], row["line"]) for row in rows] or [(said["status"], "", 0)] * times

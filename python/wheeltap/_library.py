@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 PASSES_ON = {"implement_array_function", "_implement_array_function"}
 # Libraries whose objects are called: a kernel of pyopencl is launched so.
 CALLED = {"pyopencl"}
+STANDARD = getattr(sys, "stdlib_module_names", frozenset(sys.builtin_module_names))  # the former since 3.10
 # Test helpers and machinery that looks at frames, at exact types, or at itself.
 LEFT_ALONE = ("numpy.testing", "numpy.f2py", "numpy.distutils", "numpy.core.overrides", "numpy.core._internal",
               "numpy.core._methods", "numpy._core.overrides", "numpy._core._internal", "numpy._core._methods",
@@ -38,7 +39,10 @@ def _modules(name: str, walked: set[str]) -> Iterator[tuple[str, ModuleType]]:
 
 
 def _owned(value: Any, name: str) -> bool:
+    """Extensions of a library have names of their own, and begin with an underscore; so do Python's, of which it borrows."""
     home = getattr(value, "__module__", None)
+    if isinstance(home, str) and home.partition(".")[0] in STANDARD and home.partition(".")[0] != name:
+        return False
     return home is None or (isinstance(home, str) and (home == name or home.startswith(name + ".")
                                                        or home.startswith("_")))
 

@@ -6,6 +6,8 @@
  *   thread N                          what follows is its doing; 1 is the first
  *   step N                            the context
  *   begin CALLEE LINE [ACTION [OBJECT]]  a call; arguments and returns follow until its end
+ *   module NAME                       of the calls that follow; torch at first
+ *   list NAME                         an argument of which nothing was read
  *   in NAME SHAPE HASH                a tensor of the innermost open call; HASH ? was not read
  *   number NAME VALUE                 a whole number, an argument
  *   out SHAPE HASH                    a return
@@ -31,6 +33,7 @@
 static struct wt_writer *writer;
 static uint64_t seq = 1, now = 1000;
 static char names[NAMES_MAX][64];
+static char module[64] = "torch";
 static uint32_t name_count, site_count, depth, thread = 1;
 static struct {
 	uint64_t seq;
@@ -57,12 +60,17 @@ static uint32_t name(const char *text)
 	return name_count;
 }
 
-static void put(uint16_t kind, const uint64_t *values)
+static void put_text(uint16_t kind, const uint64_t *values, const char *text)
 {
-	const struct wt_text nothing[4] = {{"", 0}, {"", 0}, {"", 0}, {"", 0}};
+	const struct wt_text texts[4] = {{text, strlen(text)}, {"", 0}, {"", 0}, {"", 0}};
 
 	must(wt_writer_append(writer, kind, thread, seq++, now += 1000, values, WT_FIELDS_MAX,
-			      nothing));
+			      texts));
+}
+
+static void put(uint16_t kind, const uint64_t *values)
+{
+	put_text(kind, values, "");
 }
 
 static void begin(const char *callee, unsigned line, const char *action, const char *object)
@@ -76,7 +84,7 @@ static void begin(const char *callee, unsigned line, const char *action, const c
 
 	must(wt_writer_site(writer, ++site_count, &site));
 	values[WT_CALL_BEGIN_FIELD_CALLEE] = name(callee);
-	values[WT_CALL_BEGIN_FIELD_MODULE] = name("torch");
+	values[WT_CALL_BEGIN_FIELD_MODULE] = name(module);
 	values[WT_CALL_BEGIN_FIELD_SITE] = site_count;
 	values[WT_CALL_BEGIN_FIELD_OBJECT] = *object ? name(object) : 0;
 	for (unsigned i = 0; i < sizeof(actions) / sizeof(actions[0]); i++)
@@ -113,6 +121,16 @@ static void number(const char *called, const char *text)
 	values[WT_ARGUMENT_FIELD_TYPE] = WT_VALUE_TYPE_INT;
 	values[WT_ARGUMENT_FIELD_VALUE] = strtoull(text, NULL, 10);
 	put(WT_KIND_ARGUMENT, values);
+}
+
+static void list(const char *called)
+{
+	uint64_t values[WT_FIELDS_MAX] = {0};
+
+	values[WT_ARGUMENT_FIELD_CALL] = open_calls[depth - 1].seq;
+	values[WT_ARGUMENT_FIELD_NAME] = name(called);
+	values[WT_ARGUMENT_FIELD_TYPE] = WT_VALUE_TYPE_NONE;
+	put_text(WT_KIND_ARGUMENT, values, "<list of 4>");
 }
 
 static void end(void)
@@ -207,6 +225,10 @@ static void take(const char *line)
 		begin(w[1], (unsigned)atoi(w[2]), w[3], w[4]);
 	else if (!strcmp(w[0], "in"))
 		tensor(w[1], 0, w[2], w[3]);
+	else if (!strcmp(w[0], "module"))
+		snprintf(module, sizeof(module), "%s", w[1]);
+	else if (!strcmp(w[0], "list"))
+		list(w[1]);
 	else if (!strcmp(w[0], "number"))
 		number(w[1], w[2]);
 	else if (!strcmp(w[0], "out"))

@@ -107,6 +107,33 @@ def memory() -> None:
     tap.equal("memory that is used is one", first(said), ("empty", 1, "memory that nobody has written is used"))
 
 
+def seeds() -> None:
+    """numpy's old generators are seeded by the system, and then by the program."""
+    def seed(line: int, entropy: str) -> str:
+        taken = "".join(f"begin {name} {line}\nlist entropy\nout 4 {entropy}\nend\n" for name in ("array", "concatenate"))
+        return f"module numpy\n{taken}module numpy.random.bit_generator\nbegin SeedSequence.generate_state {line}\nlist self\nout 624 f{entropy}\nend\n"
+
+    def generator(entropy: str) -> str:
+        return f"module numpy.random._generator\nbegin default_rng 1\n{seed(1, entropy)}end\n"
+
+    def draw(drawn: str, kind: str = "RandomState") -> str:
+        return f"module numpy.random.mtrand\nbegin {kind}.normal 3\nlist self\nout 8 {drawn}\nend\nmodule torch\n" + call("relu", 4, [drawn], drawn)
+
+    code, said = compare(seed(1, "a1") + draw("b"), seed(1, "a2") + draw("b"))
+    tap.equal("a seed that is not used is no difference", (code, said["status"]), (0, "identical"))
+    code, said = compare(generator("a1") + draw("b1", "Generator"), generator("a2") + draw("b2", "Generator"))
+    tap.equal("if what is drawn differs it is", (code, first(said)),
+              (1, ("SeedSequence.generate_state", 1, "a generator is seeded by the system, and numbers are drawn from it")))
+    tap.equal("with what draws", table(said, "first")[0]["value"], "Generator.normal")
+    for name, other in (("of two it is not known which", generator("bb")), ("nor whose they are", "")):
+        kind = "Generator" if other else "RandomState"
+        code, said = compare(seed(2, "a1") + other.replace("bb", "b1") + draw("c1", kind), seed(2, "a2") + other.replace("bb", "b2") + draw("c2", kind))
+        tap.equal(name, (code, first(said)[:2]), (1, (f"{kind}.normal", 3)))
+    before = "module numpy\nbegin array 1\nlist rows\nout 4 {0}\nend\n"
+    code, said = compare(before.format("d1") + seed(2, "a1") + draw("b"), before.format("d2") + seed(2, "a2") + draw("b"))
+    tap.equal("a list of another line is one", (code, first(said)[:2]), (1, ("array", 1)))
+
+
 def overwritten() -> None:
     text = call("empty", 1, [], "{0}") + call("Tensor.uniform_", 2, ["{0}"], "{1}")
     code, said = compare(text.format("e1", "f1"), text.format("e2", "f2"))
@@ -355,7 +382,7 @@ def refuses() -> None:
 def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for case in (identical, origins, states, memory, overwritten, resumed, workers, pools, alignment, compiled, micro_batches, settings, shards, sampled,
+        for case in (identical, origins, states, memory, seeds, overwritten, resumed, workers, pools, alignment, compiled, micro_batches, settings, shards, sampled,
                      launched, fails_closed, refuses):
             tap.case(case.__name__, case)
         os.chdir("/")

@@ -20,6 +20,7 @@
 #define PENDING_MAX 256u
 #define HASHES_MAX 4096u
 #define NUMBERS_MAX 65536u
+#define SEED_OPERATIONS 64u /* of numpy at most, from what the system gives to a seed */
 
 /* A call whose outcome is read later. */
 struct maker {
@@ -40,7 +41,6 @@ struct wti_judge_track {
 	struct maker backward, step;
 	enum wt_action last; /* of the call that ended last */
 	bool *inside;        /* by depth: whether something in there differs */
-	bool is_doubted;     /* the first difference is a library's beside torch, see doubt() */
 	struct wti_generators generators;
 	int64_t ahead; /* so many steps less than A's the second run has counted */
 	bool is_ahead_known;
@@ -51,6 +51,10 @@ struct wti_judge_track {
 	struct wti_first_difference *pending;
 	size_t pending_count;
 	struct wti_map memory; /* hash: place in `pending` plus one */
+	/* Seeds of the system: the first, and how many there are. */
+	struct wti_first_difference seed;
+	uint64_t seed_count;
+	uint64_t began_at; /* so many operations before the first difference */
 	/* Of a resumed run: numbers by name as they are now, compared at its first step. */
 	bool is_resumed;
 	struct wti_map numbers[2]; /* token: place in `kept` plus one */
@@ -345,6 +349,14 @@ static void begin(struct wti_judge_track *track, const struct wti_computed *a,
 		copy(first->value, sizeof(first->value), wti_course_text(track->a, a->callee));
 		return;
 	}
+	track->began_at = track->judgement->compared;
+	/* Of several, one may have been seeded again: it is not known which is drawn from. */
+	if (!in->different && track->seed_count == 1 && strstr(track->seed.path, "default_rng") &&
+	    wti_draws_numbers(track->a, a)) {
+		*first = track->seed;
+		copy(first->value, sizeof(first->value), wti_course_text(track->a, a->callee));
+		return;
+	}
 	describe(track, track->a, a, first);
 	first->how = in->different ? WTI_BEGINS_INPUT : WTI_BEGINS_OUTPUT;
 	first->in = *in;
@@ -377,27 +389,29 @@ static bool is_where(const struct wti_judge_track *track, const struct wti_compu
 	       (item->line == track->where->line && !strcmp(file, track->where->file));
 }
 
-/*
- * In every detail numpy is seen to take entropy for a generator that is then seeded. What is behind
- * it tells: if torch computes the same from there on, it was not what made the difference.
- */
-static void doubt(struct wti_judge_track *track, const struct wti_computed *a,
-		  const struct wti_equality *out, bool differs)
+/* Nothing of what it was given was read, and the next operations of its line make a seed of it. */
+static bool prepares_seed(const struct wti_judge_track *track, const struct wti_computed *seed)
 {
-	bool is_torch = !strncmp(wti_course_text(track->a, a->module), "torch", 5);
-	bool is_first = track->judgement->first.how != WTI_BEGINS_NOT &&
-			track->judgement->first.time_ns == a->time_ns;
+	const struct wti_first_difference *first = &track->judgement->first;
 
-	if (!track->where->is_yours)
-		return;
-	if (is_first && !is_torch && a->action == WT_ACTION_NONE)
-		track->is_doubted = true;
-	else if (is_torch && differs)
-		track->is_doubted = false;
-	else if (is_torch && track->is_doubted && out->compared && !out->different) {
+	return first->how == WTI_BEGINS_OUTPUT && !first->in.compared && first->in.opaque &&
+	       track->judgement->compared - track->began_at <= SEED_OPERATIONS &&
+	       first->line == seed->line &&
+	       !strcmp(first->file, wti_course_text(track->a, seed->file));
+}
+
+/* Whether numbers will be drawn, or the program seeds it again, is not known yet. */
+static void keep_seed(struct wti_judge_track *track, const struct wti_computed *a,
+		      const struct wti_computed *b, const struct wti_equality *out)
+{
+	if (prepares_seed(track, a))
 		track->judgement->first = (struct wti_first_difference){.how = WTI_BEGINS_NOT};
-		track->is_doubted = false;
-	}
+	if (!is_where(track, a) || track->seed_count++)
+		return;
+	describe(track, track->a, a, &track->seed);
+	track->seed.how = WTI_BEGINS_SEED;
+	track->seed.out = *out;
+	add_values(track, &track->seed, a, b);
 }
 
 static void judge(struct wti_judge_track *track, const struct wti_computed *a,
@@ -409,7 +423,8 @@ static void judge(struct wti_judge_track *track, const struct wti_computed *a,
 	struct wti_judgement *judgement = track->judgement;
 	bool overwrites = in.different && out.compared && !out.different && !out.unread;
 	bool is_memory = out.different && !in.different && wti_gives_memory(track->a, a);
-	bool differs = (in.different && !overwrites) || (out.different && !is_memory);
+	bool is_seed = out.different && !in.different && wti_makes_seed(track->a, a);
+	bool differs = (in.different && !overwrites) || (out.different && !is_memory && !is_seed);
 	bool inner = leave(track, a->depth, differs);
 
 	judgement->compared++;
@@ -418,6 +433,8 @@ static void judge(struct wti_judge_track *track, const struct wti_computed *a,
 	judgement->overwritten += overwrites;
 	if (is_memory)
 		keep_memory(track, a, b, &out);
+	else if (is_seed)
+		keep_seed(track, a, b, &out);
 	if (differs && !inner && judgement->first.how == WTI_BEGINS_NOT && is_where(track, a))
 		begin(track, a, b, &in, &out);
 	else if (out.different && !in.different && !inner && !has_hidden_inputs(a, &in))
@@ -427,7 +444,6 @@ static void judge(struct wti_judge_track *track, const struct wti_computed *a,
 	else
 		judgement->same++;
 	judgement->same_since += out.compared && !differs && !inner;
-	doubt(track, a, &out, differs);
 	track->last = a->action;
 	track->ahead = a->step - b->step;
 	track->is_ahead_known = a->step >= 0 && b->step >= 0;

@@ -9,6 +9,7 @@
  * the call that made it: a gradient to the last backward, a parameter to the step before it.
  * An input that differs and is overwritten, so that the outputs are equal, is no difference. Nor is
  * what memory held that nobody has written (torch.empty), until something is computed from it.
+ * Nor is what a generator is seeded with, until numbers are drawn from it that differ.
  * Everything behind that depends on what differs is counted. Calls around an operation that differs
  * inherit from it, as what is inside ends first.
  */
@@ -28,6 +29,7 @@ enum wti_beginning {
 	WTI_BEGINS_STATE,  /* a value differs that the call is known to have made */
 	WTI_BEGINS_MEMORY, /* memory that nobody has written, and from which something is computed
 			    */
+	WTI_BEGINS_SEED,   /* a generator is seeded by the system, and numbers are drawn */
 	WTI_BEGINS_UNSEEN, /* a value differs that no recorded call made */
 	WTI_BEGINS_ORDER,  /* no value differs, but one of the runs does something else */
 };
@@ -54,7 +56,8 @@ struct wti_other_argument {
 struct wti_first_difference {
 	enum wti_beginning how;
 	char callee[128], module[128], path[512], object[128], file[512], stage[32];
-	char value[192]; /* of a state: which; of memory: what is computed from it */
+	char value[192]; /* of a state: which; of memory: what is computed from it; of a seed: what
+			    draws */
 	uint32_t line;
 	int64_t step, time_ns;
 	int64_t after_step; /* the last in which parameters were the same; -1: not known */

@@ -41,3 +41,16 @@ bool wti_gives_memory(const struct wti_course *course, const struct wti_computed
 			return true;
 	return false;
 }
+
+/* What a generator's state is made of; old ones get it from the system before their own seed. */
+bool wti_makes_seed(const struct wti_course *course, const struct wti_computed *item)
+{
+	return !strcmp(wti_course_text(course, item->callee), "SeedSequence.generate_state");
+}
+
+/* Of the generators that default_rng() makes: numpy's own one is of another type. */
+bool wti_draws_numbers(const struct wti_course *course, const struct wti_computed *item)
+{
+	return !strncmp(wti_course_text(course, item->module), "numpy.random", 12) &&
+	       !strncmp(wti_course_text(course, item->callee), "Generator.", 10);
+}

@@ -10,4 +10,8 @@ bool wti_fills_memory(const struct wti_course *course, const struct wti_computed
 /* torch.empty, Tensor.new_empty, numpy.empty_like ... */
 bool wti_gives_memory(const struct wti_course *course, const struct wti_computed *item);
 
+/* Random numbers of numpy: the seed of a generator, and what draws from one. */
+bool wti_makes_seed(const struct wti_course *course, const struct wti_computed *item);
+bool wti_draws_numbers(const struct wti_course *course, const struct wti_computed *item);
+
 #endif

@@ -22,6 +22,8 @@ const char *wti_beginning_words(enum wti_beginning how)
 		return "what it left behind differs";
 	case WTI_BEGINS_MEMORY:
 		return "memory that nobody has written is used";
+	case WTI_BEGINS_SEED:
+		return "a generator is seeded by the system, and numbers are drawn from it";
 	case WTI_BEGINS_UNSEEN:
 		return "a value differs that no recorded operation made";
 	case WTI_BEGINS_ORDER:

@@ -52,6 +52,13 @@ def test_calls(t: Harness) -> None:
     t.check("arrays are read", bool(sums) and sums[0]["mean"] == 11 and sums[0]["dtype"] == "f64", sums)
 
 
+def test_borrowed(t: Harness) -> None:
+    """numpy imports functions of Python by name, which everything else calls, too."""
+    run = t.record(PROGRAM, "--modules", "numpy", "--detail", "full")
+    t.equal("they are left alone", [len(run.calls(name)) for name in ("get_ident", "Lock")], [0, 0])
+    t.check("numpy's own are not", bool(run.calls("concatenate")), run.errors)
+
+
 def test_later(t: Harness) -> None:
     """What is imported after the top module, in the middle of the program."""
     (t.folder / "lib" / "part").mkdir(parents=True)
@@ -102,4 +109,4 @@ def test_own_tests(t: Harness) -> None:
 
 
 if __name__ == "__main__":
-    main(test_calls, test_later, test_random, test_own_tests, require=("numpy",))
+    main(test_calls, test_borrowed, test_later, test_random, test_own_tests, require=("numpy",))
