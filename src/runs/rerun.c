@@ -24,10 +24,12 @@ struct words {
 static int add_word(struct words *words, const char *text)
 {
 	char *copy = strdup(text);
+	int r = copy ? wti_grow_zeroed(&words->all, words->count + 2, &words->capacity, WORDS_MAX)
+		     : WT_E_NOMEM;
 
-	if (!copy || wti_grow_zeroed(&words->all, words->count + 2, &words->capacity, WORDS_MAX)) {
+	if (r) {
 		free(copy);
-		return WT_E_NOMEM;
+		return r;
 	}
 	words->all[words->count++] = copy;
 	return 0;
@@ -84,6 +86,14 @@ static int take_options(const struct wti_doc *list, char ***ret_options)
 
 /* ---- Variables ------------------------------------------------------------------------------- */
 
+/* What somebody else wrote in their place has no names. */
+static const struct wti_doc *variables_of(const struct wti_doc *json)
+{
+	const struct wti_doc *table = wti_doc_get(json, "environment");
+
+	return table && table->type == WTI_DOC_TABLE ? table : NULL;
+}
+
 static const char *value_of(char *const *environment, const char *name)
 {
 	size_t bytes = strlen(name);
@@ -137,14 +147,16 @@ static void note_new_variables(const struct wti_doc *recorded, char *const *envi
 
 /* ---- What is missing ------------------------------------------------------------------------- */
 
-static bool is_file_in(const char *folder, const char *name, int mode)
+static bool is_there(const char *folder, const char *name, int mode)
 {
 	char path[PATH_MAX];
+	struct stat st;
 
 	if (snprintf(path, sizeof(path), "%s%s%s", *name == '/' ? "" : folder,
 		     *name == '/' ? "" : "/", name) >= (int)sizeof(path))
 		return false;
-	return !access(path, mode);
+	/* An interpreter runs folders, too; the kernel does not. */
+	return !access(path, mode) && (mode != X_OK || (!stat(path, &st) && S_ISREG(st.st_mode)));
 }
 
 static bool is_in_path(const char *program, const char *path)
@@ -156,7 +168,7 @@ static bool is_in_path(const char *program, const char *path)
 		if (bytes && bytes < sizeof(folder)) {
 			memcpy(folder, path, bytes);
 			folder[bytes] = 0;
-			if (is_file_in(folder, program, X_OK))
+			if (is_there(folder, program, X_OK))
 				return true;
 		}
 		path += bytes + (path[bytes] == ':');
@@ -207,11 +219,11 @@ static int find_missing(const struct wti_rerun_plan *plan, char *const *environm
 	if (stat(directory, &st) || !S_ISDIR(st.st_mode))
 		return wti_err(err, WT_E_MISSING,
 			       "the folder '%s' in which the program ran is missing", directory);
-	if (strchr(program, '/') ? !is_file_in(directory, program, X_OK)
+	if (strchr(program, '/') ? !is_there(directory, program, X_OK)
 				 : !is_in_path(program, value_of(environment, "PATH")))
 		return wti_err(err, WT_E_MISSING,
 			       "the program '%s' is missing, or cannot be executed", program);
-	if (script && !is_file_in(directory, script, R_OK))
+	if (script && !is_there(directory, script, R_OK))
 		return wti_err(err, WT_E_MISSING, "the script '%s' is missing in '%s'", script,
 			       directory);
 	return 0;
@@ -246,9 +258,10 @@ static int read_plan(struct wti_rerun_plan *plan, char *const *environment,
 	int r = take_words(wti_doc_get(plan->json, "command"), &plan->command);
 
 	r = r ? r : take_options(config ? wti_doc_get(config, "options") : NULL, &plan->options);
-	r = r ? r
-	      : take_variables(wti_doc_get(plan->json, "environment"), environment, allows,
-			       &plan->variables);
+	r = r ? r : take_variables(variables_of(plan->json), environment, allows, &plan->variables);
+	if (r == WT_E_LIMIT)
+		return wti_err(err, r, "'%s' has more than %u words in its command or options",
+			       plan->run.name, WORDS_MAX);
 	if (r)
 		return wti_err(err, WT_E_NOMEM, "out of memory");
 	if (!plan->command[0])
@@ -279,7 +292,7 @@ int wti_rerun_plan(const struct wti_front *front, const char *word, char *const 
 		wti_rerun_plan_release(&plan);
 		return r;
 	}
-	note_new_variables(wti_doc_get(plan.json, "environment"), environment, allows, result);
+	note_new_variables(variables_of(plan.json), environment, allows, result);
 	*ret_plan = plan;
 	return 0;
 }

@@ -375,6 +375,17 @@ def refuses() -> None:
     tap.check("a masked word is named", "masked" in rerun("run").stderr, rerun("run"))
     edit("run", command=["./touch.sh"], directory="/not/there")
     tap.check("a missing folder is named", "'/not/there'" in rerun("run").stderr, rerun("run"))
+    edit("run", directory=os.getcwd(), command=[os.getcwd()])
+    tap.check("a folder is no program", "cannot be executed" in rerun("run").stderr, rerun("run"))
+    edit("run", command=["./touch.sh"] + ["x"] * 70000)
+    tap.check("too many words are", "words" in rerun("run").stderr, rerun("run"))
+    edit("run", command=["./touch.sh"], environment=["OMP_NUM_THREADS=7"])
+    tap.equal("variables without names are none", rerun("run").returncode, 2, rerun("run"))
+    script.write_text("#!/bin/sh\ntouch run-again\n")
+    for stream in Path("run").glob("*.wt"):
+        stream.unlink()
+    done = rerun("run", "--yes", "./touch.sh")
+    tap.equal("without a trace to compare with nothing is run", (done.returncode, Path("run-again").exists()), (3, False), done)
     edit("run", command=[])
     tap.equal("no command, no rerun", rerun("run").returncode, 3)
 

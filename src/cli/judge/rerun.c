@@ -13,6 +13,7 @@
 #include "cli/front.h"
 #include "cli/report.h"
 #include "cli/verb.h"
+#include "runs/open.h"
 #include "runs/rerun.h"
 #include "runs/rerun_metric.h"
 #include "runs/repro.h"
@@ -421,6 +422,18 @@ static bool wants_narrow(const struct rerun *rerun)
 	       wti_narrow_needed(rerun->shown);
 }
 
+/* What it is compared with is there before anything is run for hours. */
+static int find_trace(const struct wti_front *front, const struct wti_rerun_plan *plan,
+		      struct wt_err *err)
+{
+	struct wti_opened_run opened;
+	int r = wti_open(front, plan->run.path, &opened, err);
+
+	if (!r)
+		wti_close(&opened);
+	return r;
+}
+
 static int refuse_few(const struct rerun *rerun, struct wt_err *err)
 {
 	return wti_err(err, WT_E_MISSING,
@@ -439,6 +452,7 @@ static int run_all(struct rerun *rerun, const char *word, struct wt_err *err)
 	if (!r && rerun->options->metric) /* a name that is wrong is known before hours of reruns */
 		r = wti_rerun_value(&front, rerun->plan.run.path, rerun->options->metric,
 				    &rerun->metric.recorded, err);
+	r = r ? r : find_trace(&front, &rerun->plan, err);
 	r = r ? r : consent(rerun, err);
 	rerun->tries = calloc(rerun->options->times, sizeof(*rerun->tries));
 	if (!r && !rerun->tries)
