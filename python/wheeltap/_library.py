@@ -41,7 +41,7 @@ def _modules(name: str, walked: set[str]) -> Iterator[tuple[str, ModuleType]]:
 def _owned(value: Any, name: str) -> bool:
     """Extensions of a library have names of their own, and begin with an underscore; so do Python's, of which it borrows."""
     home = getattr(value, "__module__", None)
-    if isinstance(home, str) and home.partition(".")[0] in STANDARD and home.partition(".")[0] != name:
+    if name.partition(".")[0] not in STANDARD and isinstance(home, str) and home.partition(".")[0] in STANDARD:
         return False
     return home is None or (isinstance(home, str) and (home == name or home.startswith(name + ".")
                                                        or home.startswith("_")))

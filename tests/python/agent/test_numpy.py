@@ -57,6 +57,8 @@ def test_borrowed(t: Harness) -> None:
     run = t.record(PROGRAM, "--modules", "numpy", "--detail", "full")
     t.equal("they are left alone", [len(run.calls(name)) for name in ("get_ident", "Lock")], [0, 0])
     t.check("numpy's own are not", bool(run.calls("concatenate")), run.errors)
+    run = t.record("import sqlite3\nsqlite3.complete_statement('x;')\n", "--modules", "sqlite3", "--detail", "full")
+    t.equal("nor are Python's, if they are asked for", len(run.calls("complete_statement")), 1)
 
 
 def test_later(t: Harness) -> None:
