@@ -280,6 +280,31 @@ static void nothing_held_out(struct world *w, bool is_wrong)
 	give_rows(w, EVALUATION, is_wrong ? 105 : 205, ROWS / 2);
 }
 
+/* A gradient of what was computed in evaluation mode: of an adversary, or how much a weight
+ * matters. */
+static void test_gradients_in_evaluation(void)
+{
+	for (int is_asked = 0; is_asked < 2; is_asked++) {
+		struct wt_result result;
+		struct world w;
+
+		begin(&w);
+		give_rows(&w, TRAINING, 100, ROWS);
+		for (uint64_t i = 0; i < 4; i++) {
+			give_rows(&w, EVALUATION | WT_CALL_GRAD, 101 + i, ROWS - 4);
+			if (!is_asked)
+				continue;
+			call(&w, "Tensor.backward");
+			backward(&w);
+		}
+		wt_result_init(&result, "test");
+		finish(&w, &result);
+		CHECK_INT(case_of(&w, "WT-ROWS-003")->violation_count, !is_asked);
+		wt_result_release(&result);
+		end(&w);
+	}
+}
+
 /* After its own training a model is given each batch of another one's. */
 static void test_teacher(void)
 {
@@ -722,6 +747,7 @@ static const struct test tests[] = {
 	{"training set", test_training_set},
 	{"copies of numbers", test_copies_of_numbers},
 	{"both sets", test_both_sets},
+	{"gradients in evaluation", test_gradients_in_evaluation},
 	{NULL, NULL},
 };
 

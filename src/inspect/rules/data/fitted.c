@@ -17,6 +17,11 @@ struct judged {
 	uint64_t before;           /* rows of all evaluations before the present one */
 	uint64_t before_seen;      /* those of them that had been trained on */
 	uint64_t largest;          /* rows of one evaluation */
+	/* What the last call added, if gradients were on in it and it was an evaluation. */
+	bool has_gradients;
+	struct added {
+		uint64_t rows, seen;
+	} added[WTI_INPUTS_MAX];
 };
 
 static uint64_t whole_of(const struct wti_call *call)
@@ -24,6 +29,32 @@ static uint64_t whole_of(const struct wti_call *call)
 	const struct wti_value_row *input = wti_call_tensor(call, false, 0);
 
 	return input && !(input->digest.flags & WT_TENSOR_NO_HASH) ? input->digest.hash : 0;
+}
+
+/* Before the last call is added to all. */
+static void note_added(struct judged *judged, const struct wti_call *call)
+{
+	judged->has_gradients = call->flags & WT_CALL_GRAD;
+	for (uint32_t i = 0; i < judged->model.input_count; i++) {
+		const struct wti_sampled_tally *added = &judged->model.inputs[i].call;
+
+		judged->added[i] = (struct added){added->rows, added->seen};
+	}
+}
+
+/* A gradient is taken of what was computed in evaluation mode: that is no evaluation. */
+static void take_back(struct wti_case *account, const struct wti_moment *moment)
+{
+	struct judged *judged;
+	size_t place = 0;
+
+	while ((judged = wti_kept_next(account, WTI_OF_MODEL, moment->process->stream, &place))) {
+		for (uint32_t i = 0; i < judged->model.input_count && judged->has_gradients; i++) {
+			judged->model.inputs[i].all.rows -= judged->added[i].rows;
+			judged->model.inputs[i].all.seen -= judged->added[i].seen;
+		}
+		judged->has_gradients = false;
+	}
 }
 
 static void see_call(struct judged *judged, uint32_t loader, const struct wti_moment *moment)
@@ -35,6 +66,9 @@ static void see_call(struct judged *judged, uint32_t loader, const struct wti_mo
 		judged->last = wti_last_call_of(moment);
 		judged->wholes += judged->whole && judged->whole == whole_of(moment->call);
 		judged->is_shared |= !loader || loader == judged->loader;
+		note_added(judged, moment->call);
+	} else {
+		judged->has_gradients = false;
 	}
 	wti_sampled_keep_call(&judged->model, is_kept);
 	least = wti_input_least_seen(&judged->model);
@@ -57,6 +91,10 @@ static enum wti_answer see_judged(struct wti_case *account, void *kept,
 
 	if (moment->type == WTI_MOMENT_BATCH) {
 		*loader = moment->object ? moment->object->name : 0;
+		return WTI_RULE_NO_CASE;
+	}
+	if (moment->type == WTI_MOMENT_BACKWARD) {
+		take_back(account, moment);
 		return WTI_RULE_NO_CASE;
 	}
 	model = wti_sampled_take(account, moment);
@@ -138,14 +176,15 @@ const struct wti_rule wti_rule_rows_003 = {
 		"Of all rows that a model is given in evaluation mode after it was trained, more "
 		"than one in 20 was not trained on before, unless training rows repeat that often "
 		"naturally (WT-ROWS-001). Fewer than 16 rows of the sample are not judged, nor is "
-		"a model that is given its last training input as a whole again (graphs), nor "
+		"a model that is given its last training input as a whole again (graphs), nor a "
+		"call that a backward() follows before the model is called again, nor "
 		"what a model is given after its own training while another one is trained (a "
 		"teacher). It is a warning where the loader of the evaluation is another one than "
 		"that of the training, and gives at most half as many rows as were trained on. A "
 		"case is a model.",
 	.innocent = "A run that is meant to show how well the model fits its training data.",
 	.needs = "no model was evaluated on rows of which the trace has a sample, after training",
-	.moments = WTI_MOMENT_ROW | WTI_MOMENT_MODULE_END | WTI_MOMENT_BATCH,
+	.moments = WTI_MOMENT_ROW | WTI_MOMENT_MODULE_END | WTI_MOMENT_BATCH | WTI_MOMENT_BACKWARD,
 	.keeps = {WTI_SAMPLED_KEEPS(sizeof(uint32_t), sizeof(struct judged))},
 	.see = see_judged,
 	.finish = finish_judged,
