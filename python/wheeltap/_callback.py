@@ -4,11 +4,26 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Mapping, Optional
 
 import wheeltap
 
 from ._watch import Watch
+
+
+# What the agent emits itself, of every step: a trainer's own may be a mean over several.
+_TAKEN = {"loss": "logged_loss"}
+
+
+def log(numbers: Mapping[str, Any]) -> None:
+    """What a trainer logs: each number under its name. Texts, and the epoch, which is a context, are left out."""
+    for name, value in numbers.items():
+        try:
+            number = float(value)
+        except (TypeError, ValueError, RuntimeError):  # a text, or a tensor of several elements
+            continue
+        if name != "epoch" and not isinstance(value, str):
+            wheeltap.log(**{_TAKEN.get(name, name): number})
 
 
 class Recording:

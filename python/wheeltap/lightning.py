@@ -4,7 +4,8 @@
     from wheeltap.lightning import WheeltapCallback
     trainer = Trainer(callbacks=[WheeltapCallback()])
 
-records the training, also where the program was not started by `wheeltap record`; steps and stages are the trainer's. At its end findings,
+records the training, also where the program was not started by `wheeltap record`; steps and stages are the trainer's, and
+so are the metrics of self.log(). At its end findings,
 step times and the report go to the trainer's own loggers.
 """
 
@@ -14,7 +15,7 @@ from typing import Any, Optional
 
 import wheeltap
 
-from ._callback import Recording
+from ._callback import Recording, log
 
 try:
     from lightning.pytorch import Callback
@@ -27,6 +28,7 @@ class WheeltapCallback(Callback):  # type: ignore[misc]
 
     def __init__(self, forward: Optional[dict[str, Any]] = None, **options: Any) -> None:
         self._recording = Recording(forward, options)
+        self._logged: dict[str, float] = {}
 
     @property
     def summary(self) -> Any:
@@ -40,11 +42,27 @@ class WheeltapCallback(Callback):  # type: ignore[misc]
         wheeltap.step(int(trainer.global_step))
         wheeltap.stage("train")
 
+    def on_train_batch_end(self, trainer: Any, pl_module: Any, outputs: Any, batch: Any, batch_idx: int) -> None:
+        if trainer.log_every_n_steps and not trainer.global_step % trainer.log_every_n_steps:
+            self._take(trainer)
+
+    def on_train_epoch_end(self, trainer: Any, pl_module: Any) -> None:
+        self._take(trainer)
+
     def on_validation_start(self, trainer: Any, pl_module: Any) -> None:
         wheeltap.stage("eval")
 
+    def on_validation_end(self, trainer: Any, pl_module: Any) -> None:
+        self._take(trainer)
+
     def on_fit_end(self, trainer: Any, pl_module: Any) -> None:
         self._recording.end(lambda summary: self._log(trainer, summary))
+
+    def _take(self, trainer: Any) -> None:
+        """What self.log() was given, where it is another value than the last."""
+        now = {name: float(value) for name, value in trainer.callback_metrics.items()}
+        log({name: value for name, value in now.items() if self._logged.get(name) != value})
+        self._logged = now
 
     @staticmethod
     def _log(trainer: Any, summary: Any) -> None:

@@ -4,7 +4,7 @@
     from wheeltap.transformers import WheeltapCallback
     trainer = Trainer(..., callbacks=[WheeltapCallback()])
 
-records the training, also where the program was not started by `wheeltap record`; steps are the trainer's. At its end findings, step times
+records the training, also where the program was not started by `wheeltap record`; steps are the trainer's, and so are the metrics that it logs. At its end findings, step times
 and the report go to W&B or MLflow where the trainer has opened a run of theirs, and to whatever `forward` names.
 """
 
@@ -16,7 +16,7 @@ from transformers import TrainerCallback
 
 import wheeltap
 
-from ._callback import Recording
+from ._callback import Recording, log
 
 
 class WheeltapCallback(TrainerCallback):  # type: ignore[misc]
@@ -39,6 +39,9 @@ class WheeltapCallback(TrainerCallback):  # type: ignore[misc]
 
     def on_prediction_step(self, args: Any, state: Any, control: Any, **more: Any) -> None:
         wheeltap.stage("eval")
+
+    def on_log(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+        log(more.get("logs") or {})
 
     def on_train_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
         self._recording.end()

@@ -42,6 +42,15 @@ FORWARD = """
     print(len(summary.step_times), len(summary.losses), [f.code for f in summary.findings], summary.report)
     print(sorted({{"wandb", "mlflow", "tensorboard", "torch"}} & set(sys.modules)))
 """
+# A stand-in of the library, which says nothing but that there are callbacks.
+LOGGED = """
+    import sys, types
+    library = types.ModuleType("transformers")
+    library.TrainerCallback = object
+    sys.modules["transformers"] = library
+    from wheeltap.transformers import WheeltapCallback
+    WheeltapCallback().on_log(None, None, None, logs={"loss": 0.5, "eval_accuracy": 0.75, "epoch": 1.0, "note": "7", "rows": [1, 2]})
+"""
 
 
 def package(t: Harness) -> dict[str, str]:
@@ -145,6 +154,12 @@ def points(posted: Any, name: str) -> list[Any]:
     return [point for metric in metrics if metric["name"] == name for point in metric["gauge"]["dataPoints"]]
 
 
+def test_logged(t: Harness) -> None:
+    run = t.record(LOGGED)
+    t.equal("numbers that a trainer logs are counters", [(c["name"], c["value"]) for c in run.of("counter")],
+            [("logged_loss", 0.5), ("eval_accuracy", 0.75)], run.errors)
+
+
 def test_model_and_forward(t: Harness) -> None:
     """A model that was there before is recorded; findings and step times arrive at a collector."""
     if not t.has("torch"):
@@ -166,4 +181,4 @@ def test_model_and_forward(t: Harness) -> None:
     t.check("the finding arrived", body["attributes"][0]["value"]["stringValue"] == "WT-GRAD-001" and "not cleared" in body["body"]["stringValue"], body)
 
 
-main(test_ends, test_recorded_already, test_cannot, test_interrupt, test_model_and_forward)
+main(test_ends, test_recorded_already, test_cannot, test_interrupt, test_logged, test_model_and_forward)

@@ -94,13 +94,16 @@ LIGHTNING = """
             super().__init__()
             self.layer = torch.nn.Linear(4, 1)
         def training_step(self, batch, index):
-            return self.layer(batch[0]).pow(2).mean()
+            loss = self.layer(batch[0]).pow(2).mean()
+            self.log("loss", loss)
+            self.log("score", float(index))
+            return loss
         def configure_optimizers(self):
             return torch.optim.SGD(self.parameters(), lr=0.1)
     data = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.randn(48, 4)), batch_size=8)
     callback = WheeltapCallback(output="lightning", detail="lean")
     logger = CSVLogger("logs")
-    Trainer(max_epochs=1, callbacks=[callback], logger=logger, accelerator="cpu", enable_progress_bar=False, enable_model_summary=False,
+    Trainer(max_epochs=1, callbacks=[callback], logger=logger, log_every_n_steps=2, accelerator="cpu", enable_progress_bar=False, enable_model_summary=False,
             enable_checkpointing=False).fit(Net(), data)
     print(json.dumps([len(callback.summary.step_times), len(callback.summary.losses), callback.summary.status, open(logger.log_dir + "/metrics.csv").read()]))
 """
@@ -117,11 +120,14 @@ TRANSFORMERS = """
             return {"loss": (out.squeeze(-1) - labels).pow(2).mean(), "logits": out}
     rows = [{"x": torch.randn(4), "labels": torch.randn(())} for _ in range(48)]
     callback = WheeltapCallback(output="transformers", detail="lean")
-    arguments = TrainingArguments("out", max_steps=6, per_device_train_batch_size=8, report_to=[], use_cpu=True, disable_tqdm=True, save_strategy="no")
+    arguments = TrainingArguments("out", max_steps=6, per_device_train_batch_size=8, report_to=[], use_cpu=True, disable_tqdm=True, save_strategy="no",
+                                  logging_steps=2)
     with contextlib.redirect_stderr(io.StringIO()) as errors:
-        Trainer(Net(), arguments, train_dataset=rows, callbacks=[callback]).train()
+        trainer = Trainer(Net(), arguments, train_dataset=rows, callbacks=[callback])
+        trainer.train()
     codes = [finding.code for finding in callback.summary.findings]
-    print(json.dumps([len(callback.summary.step_times), len(callback.summary.losses), codes, errors.getvalue()]))
+    print(json.dumps([len(callback.summary.step_times), len(callback.summary.losses), codes, errors.getvalue(),
+                      [entry["learning_rate"] for entry in trainer.state.log_history if "learning_rate" in entry]]))
 """
 
 
@@ -130,6 +136,11 @@ def run(t: Harness, code: str) -> Any:
     lines = done.output.splitlines()
     t.check("the program ran", done.status == 0, done.output[-2000:], done.errors[-3000:])
     return json.loads(lines[-1]) if done.status == 0 and lines else None
+
+
+def counters(t: Harness, folder: str, name: str) -> list[float]:
+    events = t.execute([t.wheeltap, "view", "--json", "--kind", "counter", "--name", name, str(t.folder / folder)]).output
+    return [event["fields"]["value"] for event in json.loads(events)["events"]]
 
 
 def has(t: Harness, module: str) -> bool:
@@ -169,12 +180,16 @@ def test_lightning(t: Harness) -> None:
     if has(t, "lightning"):
         times, losses, status, table = run(t, LIGHTNING)
         t.equal("Lightning: steps and losses", (times, losses), (5, 6), status)
+        t.equal("Lightning: what was logged is in the trace", (counters(t, "lightning", "score"), len(counters(t, "lightning", "logged_loss"))),
+                ([1.0, 3.0, 5.0], 3))
         t.check("Lightning: its logger has them", "wheeltap/step_time_s" in table and "wheeltap/findings" in table, table)
 
 
 def test_transformers(t: Harness) -> None:
     if has(t, "transformers"):
-        times, losses, codes, errors = run(t, TRANSFORMERS)
+        times, losses, codes, errors, rates = run(t, TRANSFORMERS)
+        t.equal("Transformers: what was logged is in the trace", (counters(t, "transformers", "learning_rate"), len(rates)), (rates, 3))
+        t.equal("Transformers: its loss beside the agent's", len(counters(t, "transformers", "logged_loss")), 3)
         t.equal("Transformers: steps and losses", (times, losses), (5, 6))
         t.check("Transformers: its scheduler comes after its optimizer", "WT-SCHED-001" not in codes, codes)
         t.check("Transformers: findings are printed as text, on lines of their own",
