@@ -10,6 +10,7 @@
 #include "lineage.h"
 #include "suppress.h"
 #include "thresholds.h"
+#include "truncated.h"
 
 /* What people have said in wheeltap.toml about how to judge. */
 struct wishes {
@@ -111,6 +112,8 @@ static void conclude(const struct wti_examination *in, struct wti_suppressions *
 	wti_shorten_paths(result, run->directory);
 	suppress(suppressions, result);
 	examined->is_damaged = wti_note_damage(&examined->opened, result) || failed;
+	if (in->judging)
+		examined->is_damaged |= wti_note_truncated(&examined->opened, result);
 	examined->is_whole = !examined->is_damaged;
 	if (!examined->is_whole && result->status && !strcmp(result->status, "clean"))
 		wt_result_set_status(result, "damaged");

@@ -147,3 +147,13 @@ def test_cut_between_kinds(b: Bench) -> None:
         assert calls.get("Net.forward", 0) in (0, 8), (size, calls)
         seen.add(len(shares))
     assert seen, whole
+
+
+def test_full_disk(b: Bench) -> None:
+    """The run went on, and its recording did not: what came later is not judged."""
+    b.make_run("late", trace="killed")
+    said = b.run("doctor", "late", code=3)
+    assert said.out.startswith("run finished\nits trace is damaged: "), said.out
+    assert re.search(r"the disk was full: 8 events from .* on are missing", said.err), said.err
+    report = b.run("report", "late", code=3).out
+    assert "**not judged**" in report and "**good**" not in report, report[:400]

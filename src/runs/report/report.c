@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "runs/ending.h"
 #include "runs/runjson.h"
+#include "runs/truncated.h"
 #include "section.h"
 #include "show/cell.h"
 
@@ -198,6 +199,7 @@ static int collect(struct wti_report_source *source, struct wti_report *report, 
 	if (r)
 		return r;
 	report->is_damaged = wti_note_damage(source->opened, &source->contents) != 0;
+	report->is_damaged |= wti_note_truncated(source->opened, &source->contents);
 	count(report);
 	return make_headline(source, report) ? wti_err(err, WT_E_NOMEM, "out of memory") : 0;
 }
