@@ -138,6 +138,15 @@ static void broadcast_loss(struct world *w, bool is_wrong)
 	tell_call(w);
 }
 
+/* What was predicted went through other calls, and the target was broadcast before. */
+static void broadcast_target(struct world *w, bool is_wrong)
+{
+	call(w, "smooth_l1_loss");
+	tensor(w, 0, 5, "8x1")->flags = WT_TENSOR_REQUIRES_GRAD;
+	tensor(w, 1, 6, is_wrong ? "8x8" : "8x1");
+	tell_call(w);
+}
+
 static void half_loss(struct world *w, bool is_wrong)
 {
 	call(w, "Tensor.backward");
@@ -590,6 +599,7 @@ static const struct {
 	{"WT-GRAPH-003", loss_twice},
 	{"WT-LOSS-001", probabilities},
 	{"WT-LOSS-002", broadcast_loss},
+	{"WT-LOSS-002", broadcast_target},
 	{"WT-LOSS-003", half_loss},
 	{"WT-TARGET-001", one_class},
 	{"WT-TARGET-002", ignored_targets},

@@ -113,6 +113,18 @@ static bool broadcasts(const struct wti_moment *moment, const struct wti_value_r
 	return left.extents[0] == right.extents[0];
 }
 
+/* A column of N predictions with N rows of N: a target that was broadcast before. */
+static bool is_with_matrix(const struct wti_moment *moment, const struct wti_value_row *prediction,
+			   const struct wti_value_row *target)
+{
+	struct wti_shape column = wti_value_shape(moment, prediction);
+	struct wti_shape matrix = wti_value_shape(moment, target);
+
+	return prediction->digest.flags & WT_TENSOR_REQUIRES_GRAD && column.rank == 2 &&
+	       is_column(&column) && matrix.rank == 2 && matrix.extents[0] == column.extents[0] &&
+	       matrix.extents[1] == column.extents[0];
+}
+
 static bool is_one_predicted(const struct wti_value_row *a, const struct wti_value_row *b)
 {
 	return (a->digest.flags ^ b->digest.flags) & WT_TENSOR_REQUIRES_GRAD;
@@ -129,6 +141,7 @@ static enum wti_answer see_broadcast(struct wti_case *account, void *kept,
 {
 	const struct wti_call *call = moment->call;
 	const struct wti_value_row *a, *b;
+	bool is_loss;
 
 	if (moment->type == WTI_MOMENT_MODULE_END) {
 		if (call->flags & WT_CALL_OUTERMOST)
@@ -137,10 +150,12 @@ static enum wti_answer see_broadcast(struct wti_case *account, void *kept,
 	}
 	a = wti_call_tensor(call, false, 0);
 	b = wti_call_tensor(call, false, 1);
+	is_loss = call->what == WTI_CALLEE_DISTANCE;
 	if (!a || !b || !is_one_predicted(a, b) ||
-	    (!is_prediction(kept, a) && !is_prediction(kept, b)))
+	    (!is_loss && !is_prediction(kept, a) && !is_prediction(kept, b)))
 		return WTI_RULE_NO_CASE;
-	if (!broadcasts(moment, a, b) && !broadcasts(moment, b, a))
+	if (!broadcasts(moment, a, b) && !broadcasts(moment, b, a) &&
+	    !(is_loss && (is_with_matrix(moment, a, b) || is_with_matrix(moment, b, a))))
 		return WTI_RULE_HELD;
 	return wti_violated(account, moment, call->callee,
 			    "shapes %s and %s give a matrix: each prediction with each target",
@@ -156,9 +171,11 @@ const struct wti_rule wti_rule_loss_002 = {
 		 "targets",
 	.hint = "give both the same shape: prediction.squeeze(1), or target.unsqueeze(1)",
 	.definition =
-		"A difference or loss between what a model has just returned and a tensor that "
-		"does not require a gradient is not computed from a column of N rows and a vector "
-		"of N elements, with N above 1. A case is such a call.",
+		"A loss of two tensors of which one requires a gradient, or a difference between "
+		"what a model has just returned and a tensor that does not require a gradient, is "
+		"not computed from a column of N rows and a vector of N elements, with N above 1; "
+		"nor is a loss computed from a column of N predictions and a target of N times N. "
+		"A case is such a call.",
 	.innocent = "Differences of all pairs on purpose, if the axis was not added explicitly "
 		    "(unsqueeze, None).",
 	.needs = "no difference of a prediction and a target was recorded",
