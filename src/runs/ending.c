@@ -118,16 +118,33 @@ static bool take_type(struct thrown *thrown, const char *line)
 	return true;
 }
 
-/* The rank that torchrun says failed first; -1: it says nothing. */
-static long root_rank(const char *text)
+/* The rank that torchrun says failed first. */
+struct root {
+	long rank; /* -1: it says nothing */
+	long code; /* its exit status; below 0: a signal */
+};
+
+/* `  rank      : 1 (local_rank: 1)` */
+static bool read_number(const char *text, const char *key, long *ret)
 {
+	const char *at = strstr(text, key), *end = at ? strpbrk(at + 1, ":\n") : NULL;
+
+	if (!end || *end != ':')
+		return false;
+	*ret = strtol(end + 1, NULL, 10);
+	return true;
+}
+
+static struct root root_of(const char *text)
+{
+	struct root root = {.rank = -1};
 	const char *at = NULL;
 
 	for (const char *next = text; (next = strstr(next, "Root Cause (first observed failure)"));)
 		at = next++;
-	at = at ? strstr(at, "\n  rank ") : NULL;
-	at = at ? strchr(at, ':') : NULL;
-	return at ? strtol(at + 1, NULL, 10) : -1;
+	if (at && read_number(at, "\n  rank ", &root.rank))
+		read_number(at, "\n  exitcode ", &root.code);
+	return root;
 }
 
 /* `[rank1]: `: which torch puts before each line of a traceback; -1: it is not there. */
@@ -155,11 +172,11 @@ static bool is_launcher(const struct thrown *thrown)
 }
 
 /* The last traceback of what a console showed, or that of the rank which failed first. */
-static void find_thrown(struct thrown *ret, char *text)
+static void find_thrown(struct thrown *ret, char *text, long root)
 {
 	struct thrown open = {0};
 	bool is_open = false;
-	long rank, root = root_rank(text);
+	long rank;
 
 	for (char *line = text, *next; line; line = next) {
 		next = strchr(line, '\n');
@@ -194,15 +211,30 @@ static const char *unkept_errors(const struct wti_doc *root)
 	return NULL;
 }
 
+/* It left no traceback: a signal, or an exit without an exception. */
+static void add_root(struct wti_buf *out, const struct root *root)
+{
+	const char *name = root->code < 0 ? strsignal((int)-root->code) : NULL;
+
+	if (name)
+		wti_textf(out, ", rank %ld ended by signal %ld (%s)", root->rank, -root->code,
+			  name);
+	else
+		wti_textf(out, ", rank %ld ended with exit status %ld", root->rank, root->code);
+}
+
 static void add_thrown(struct wti_buf *out, const struct wti_run *run, const struct wti_doc *root)
 {
 	size_t bytes = run->directory ? strlen(run->directory) : 0;
+	struct root first = {.rank = -1};
 	struct thrown thrown = {0};
 	char *text = read_tail(run->path);
 	const char *file;
 
-	if (text)
-		find_thrown(&thrown, text);
+	if (text) {
+		first = root_of(text);
+		find_thrown(&thrown, text, first.rank);
+	}
 	free(text);
 	if (!*thrown.type && unkept_errors(root)) {
 		wti_textf(out, ", error output went to '%s' and was not recorded",
@@ -211,6 +243,10 @@ static void add_thrown(struct wti_buf *out, const struct wti_run *run, const str
 	}
 	if (!*thrown.type)
 		return;
+	if (is_launcher(&thrown) && first.rank >= 0 && first.code) {
+		add_root(out, &first);
+		return;
+	}
 	file = thrown.file;
 	if (bytes && !strncmp(file, run->directory, bytes) && file[bytes] == '/')
 		file += bytes + 1;

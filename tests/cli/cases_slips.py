@@ -88,6 +88,11 @@ def test_how_a_run_ended(b: Bench) -> None:
         lines = "".join(f'  File "{frame}", line {7 + i}, in f\n' for i, frame in enumerate(frames))
         (run / "console.log").write_text(f"Traceback (most recent call last):\n{lines}ValueError: no\n")
         assert b.run("info", "--json", "crashed").json()["ended_by"] == f"exit status 1, ValueError at {place}", place
+    cause = "Root Cause (first observed failure):\n[0]:\n  host      : a\n  rank      : 1 (local_rank: 1)\n  exitcode  : {}\n"
+    for code, words in (("-6 (pid: 9)  (SIGABRT)", "rank 1 ended by signal 6 (Aborted)"), ("3 (pid: 9)", "rank 1 ended with exit status 3")):
+        (run / "console.log").write_text('Traceback (most recent call last):\n  File "/v/lib/python3.12/site-packages/torch/launcher/api.py", line 3, in f\n'
+                                         f"torch.errors.ChildFailedError: \ntrain.py FAILED\n{cause.format(code)}")
+        assert b.run("info", "--json", "crashed").json()["ended_by"] == f"exit status 1, {words}"
     b.make_run("killed", status="killed", signal=9)
     assert b.run("info", "--json", "killed").json()["ended_by"] == "signal 9 (Killed)"
     b.make_run("good")
