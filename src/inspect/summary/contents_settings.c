@@ -10,6 +10,7 @@
 #define SETTINGS_MAX (1u << 16)
 #define AGENT_MAX 4096u
 #define TEXT_BYTES 128u
+#define WORKER "worker" /* a process of a loader: the number and the seed of the first */
 #define LIBRARY "torch" /* under which the agent emits what holds for the whole process */
 
 struct wti_kept_setting {
@@ -132,6 +133,8 @@ static enum subject subject_of(const struct wti_kept_settings *settings,
 
 	if (owner != WTI_FOUND_OTHER)
 		return owner == WTI_FOUND_TRAINER ? OF_TRAINER : OF_LOADER;
+	if (!strcmp(wti_symbol_text(settings->symbols, setting->owner), WORKER))
+		return OF_LOADER;
 	return strcmp(wti_symbol_text(settings->symbols, setting->owner), LIBRARY) ? OF_MODULE
 										   : OF_LIBRARY;
 }

@@ -161,6 +161,22 @@ def test_verdict(t: Harness) -> None:
             ([], "run finished; no training step was recorded"))
 
 
+WORKERS = """
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+model = torch.nn.Linear(4, 2)
+for x, in DataLoader(TensorDataset(torch.randn(8, 4)), batch_size=4, num_workers=1):
+    model(x)
+"""
+
+
+def test_workers(t: Harness) -> None:
+    t.record(WORKERS)
+    parts = t.execute([t.wheeltap, "report", str(t.folder / f"run{t.runs}")]).output.split("\n**")
+    owners = [part.partition("**")[0] for part in parts if "| worker | seed |" in part]
+    t.equal("a worker is its loader's, and no module", owners, ["Settings of loaders"])
+
+
 CELLS = """
 import sys, types
 shell = types.ModuleType("IPython.core.interactiveshell")
@@ -200,4 +216,4 @@ def test_observed(t: Harness) -> None:
 
 
 if __name__ == "__main__":
-    main(test_epochs, test_ranks, test_killed, test_verdict, test_cells, test_observed, require=("torch",))
+    main(test_epochs, test_ranks, test_killed, test_verdict, test_workers, test_cells, test_observed, require=("torch",))
