@@ -65,10 +65,22 @@ def is_recording(path: str) -> bool:
         os.close(folder)
 
 
+def _is_elsewhere(content: dict[str, Any]) -> bool:
+    """Recorded on another host, of which the lock says nothing here (src/runs/runjson.c)."""
+    host = content.get("host")
+    if not isinstance(host, dict) or not host.get("name") or host["name"] == os.uname().nodename:
+        return False
+    try:
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+            return bool(host.get("boot") != file.read().strip())
+    except OSError:
+        return True
+
+
 def status(path: str, content: dict[str, Any]) -> str:
-    """running, abandoned, finished, failed, killed, interrupted, or unknown."""
+    """running, abandoned, finished, failed, killed, interrupted, or unknown; of another host also running where that cannot be seen."""
     said = str(content.get("status", "unknown"))
-    return "abandoned" if said == "running" and not is_recording(path) else said
+    return "abandoned" if said == "running" and not is_recording(path) and not _is_elsewhere(content) else said
 
 
 def _age(path: str, content: dict[str, Any]) -> tuple[int, str]:

@@ -12,6 +12,7 @@
 #include "base/json.h"
 
 #include "recorder.h"
+#include "trace/run_folder.h"
 
 #define SCHEMA 1
 
@@ -73,9 +74,14 @@ static void describe_end(const struct wti_recorder *recorder, struct wti_json *j
 
 static void describe_machine(const struct wti_environment *environment, struct wti_json *json)
 {
+	char boot[WTI_BOOT_ID_BYTES];
+
 	wti_json_key(json, "host");
 	wti_json_object(json);
 	text(json, "name", environment->host);
+	wti_boot_id(boot);
+	wti_json_key(json, "boot");
+	wti_json_text(json, boot[0] ? boot : NULL);
 	text(json, "os", environment->os);
 	text(json, "kernel", environment->kernel);
 	text(json, "cpu", environment->cpu);

@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "ending.h"
+#include "inspect/core/library.h"
 #include "runjson.h"
 #include "trace/run_folder.h"
 
@@ -55,18 +56,6 @@ static char *read_tail(const char *folder)
 	return text;
 }
 
-/* Python's own modules, and what is installed beside them. What lies elsewhere is the program's,
- * in whichever folder it was started. */
-static bool is_library(const char *file)
-{
-	static const char *const places[] = {"/site-packages/", "/dist-packages/", "/lib/python3."};
-
-	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
-		if (strstr(file, places[i]))
-			return true;
-	return !strncmp(file, "<frozen ", 8);
-}
-
 /* `v/bin/torchrun`, which calls `v/lib/python3.12/site-packages/torch/...`: a script that belongs
  * to an environment, also where that lies in the folder of the program. */
 static bool is_of_environment(const char *script, const char *library)
@@ -95,7 +84,7 @@ static bool take_frame(struct thrown *thrown, const char *line)
 		return false;
 	bytes = (int)(end - begin);
 	snprintf(file, sizeof(file), "%.*s", bytes, begin);
-	is_own = !is_library(file);
+	is_own = !wti_is_library(file);
 	if (thrown->is_own && !is_own && !is_of_environment(thrown->file, begin))
 		return true;
 	memcpy(thrown->file, file, sizeof(file));
@@ -405,6 +394,11 @@ void wti_ending_text(struct wti_buf *out, const struct wti_run *run, int64_t ste
 		add_failed(out, run, root, step, steps);
 	else if (!strcmp(run->status, "killed") || !strcmp(run->status, "interrupted"))
 		add_killed(out, run->status, root, step, steps);
+	else if (run->elsewhere[0])
+		wti_textf(out,
+			  "run ended, or is still being recorded, on '%s': judged up to step "
+			  "%lld\n",
+			  run->elsewhere, (long long)(step > 0 ? step : 0));
 	else if (!strcmp(run->status, "running"))
 		wti_textf(out, "run is still being recorded: judged up to step %lld\n",
 			  (long long)(step > 0 ? step : 0));

@@ -54,6 +54,7 @@ int wti_run_remove(const struct wti_run *run, struct wt_err *err)
 {
 	struct wti_run now;
 	struct stat st;
+	char elsewhere[sizeof(now.elsewhere)];
 	bool gone;
 	int r;
 
@@ -63,7 +64,12 @@ int wti_run_remove(const struct wti_run *run, struct wt_err *err)
 	if (r)
 		return r;
 	gone = !now.has_json || !strcmp(now.status, "running");
+	memcpy(elsewhere, now.elsewhere, sizeof(elsewhere));
 	wti_run_release(&now);
+	if (elsewhere[0])
+		return wti_err(err, WT_E_BUSY,
+			       "cannot remove '%s': it may be running on '%s'; remove it there",
+			       run->path, elsewhere);
 	if (gone)
 		return wti_err(err, WT_E_BUSY, "cannot remove '%s': it is running", run->path);
 	errno = 0;

@@ -26,6 +26,11 @@ struct wti_run {
 	char json_damage[256]; /* why it cannot be read; empty: it can, or there is none */
 	/* running, abandoned, finished, failed, killed, interrupted, or unknown */
 	char status[16];
+	/*
+	 * The host that records it, or did: its lock says nothing here, so it counts as running.
+	 * Empty: it is this one, or the run is over.
+	 */
+	char elsewhere[65];
 	int64_t start_ns;    /* since 1970; 0: not known, as of simulated runs */
 	int64_t written_ns;  /* run.json, since 1970 */
 	int64_t duration_ns; /* -1: not known */

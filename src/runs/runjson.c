@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/err.h"
@@ -62,12 +63,29 @@ static int64_t now_ns(void)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+/*
+ * Locks are those of one kernel. A boot that is not this one ended long ago if the host has our
+ * name, and may still last if it has another; without one, as in older runs, the name decides.
+ */
+static const char *recorded_elsewhere(const struct wti_doc *host)
+{
+	const char *name = wti_doc_text(host, "name"), *boot = wti_doc_text(host, "boot");
+	char own_name[65] = "", own_boot[WTI_BOOT_ID_BYTES];
+
+	gethostname(own_name, sizeof(own_name) - 1);
+	wti_boot_id(own_boot);
+	if (!name || !strcmp(name, own_name) || (boot && !strcmp(boot, own_boot)))
+		return NULL;
+	return name;
+}
+
 static int take(const struct wti_doc *root, const char *folder, struct wti_run *run,
 		struct wt_err *err)
 {
 	const char *directory = wti_doc_text(root, "directory");
 	const char *label = wti_doc_text(root, "name");
 	int64_t start_ns = wti_doc_count(root, "start_ns");
+	const char *elsewhere;
 	bool over;
 
 	snprintf(run->status, sizeof(run->status), "%s", wti_doc_text(root, "status"));
@@ -86,6 +104,8 @@ static int take(const struct wti_doc *root, const char *folder, struct wti_run *
 		run->lost = wti_doc_count(root, "lost");
 	} else if (wti_run_is_recording(folder)) {
 		run->duration_ns = run->start_ns ? now_ns() - run->start_ns : -1;
+	} else if ((elsewhere = recorded_elsewhere(wti_doc_get(root, "host")))) {
+		snprintf(run->elsewhere, sizeof(run->elsewhere), "%.64s", elsewhere);
 	} else {
 		snprintf(run->status, sizeof(run->status), "abandoned");
 	}

@@ -14,6 +14,7 @@
 #define WTI_RUN_CONSOLE "console.log"
 #define WTI_RUN_TAGS "tags" /* words of people, one a line */
 #define WTI_RUN_BLOBS "blobs"
+#define WTI_BOOT_ID_BYTES 40        /* as text */
 #define WTI_RUN_SYSCALLS "syscalls" /* the stream of system calls, without its end */
 
 enum wti_run_status {
@@ -31,5 +32,8 @@ const char *wti_run_status_name(enum wti_run_status status);
  * where the file system has no locks.
  */
 bool wti_run_is_recording(const char *folder);
+
+/* Which start of which kernel this is, the same in all containers on it; empty: not known. */
+void wti_boot_id(char ret_id[WTI_BOOT_ID_BYTES]);
 
 #endif

@@ -50,6 +50,25 @@ def test_ls(b: Bench) -> None:
     assert b.run("ls", "--names").out == "c\nb\na\n"
 
 
+def test_elsewhere(b: Bench) -> None:
+    """The lock of a recorder on another host is not seen here: its run is not called abandoned, nor removed."""
+    here, boot = os.uname().nodename, Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    for name, host, status in (("far", {"name": "far-away", "boot": "another"}, "running"), ("old", {"name": "far-away"}, "running"),
+                               ("container", {"name": "c0ffee", "boot": boot}, "abandoned"), ("rebooted", {"name": here, "boot": "another"}, "abandoned")):
+        run = b.make_run(name, start="2026-01-01T00:00:00Z", status="running")
+        content = json.loads((run / "run.json").read_text())
+        (run / "run.json").write_text(json.dumps({**content, "host": host}))
+        said = b.run("info", "--json", name).json()
+        assert said["status"] == status, (name, said["status"])
+        assert ("recorded_on" in said) == (status == "running"), said
+    rows = b.run("ls", "--json").json()["tables"]["runs"]
+    assert sorted(r["name"] for r in rows if r["status"] == "running") == ["far", "old"], rows
+    assert "running or abandoned: that can only be seen on 'far-away'" in b.run("info", "far").err
+    assert b.run("doctor", "far", code=1).out.startswith("run ended, or is still being recorded, on 'far-away'")
+    assert "may be running on 'far-away'" in b.run("clean", "--yes", "far", code=4).err
+    b.run("clean", "--yes", "rebooted")
+
+
 def test_sizes(b: Bench) -> None:
     """The same two for one run wherever they are printed: all streams, and all files."""
     run = b.make_run("a", start="2026-01-01T00:00:00Z")

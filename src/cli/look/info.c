@@ -38,6 +38,13 @@ static void before(const struct wti_opened_run *opened, struct wt_result *result
 	if (*run->command)
 		wt_result_fact_text(result, "command", "command", run->command);
 	wt_result_fact_text(result, "run_status", "status", run->status);
+	if (run->elsewhere[0]) {
+		wt_result_fact_text(result, "recorded_on", "recorded on", run->elsewhere);
+		wt_result_note(result,
+			       "running or abandoned: that can only be seen on '%s', which "
+			       "records it or did",
+			       run->elsewhere);
+	}
 	add_cause(run, result);
 	if (run->start_ns) {
 		wt_result_fact_text(result, "start", "started",
