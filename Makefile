@@ -68,7 +68,7 @@ tarball: $(SETUP) ## a tree that runs from any folder, into dist/; GLIBC=2.28: f
 static: $(SETUP) ## one program that needs no libc, for musl (Alpine), into dist/; tests it in a root without glibc
 	@tools/setup musl-tools busybox-static
 	@packaging/static.py $(BUILD)-static
-	@tests/packaging/test_static.py $(lastword $(wildcard dist/wheeltap-*-static.tar.gz)) || test $$? = 77
+	@tests/packaging/test_static.py $$(ls -t dist/wheeltap-*-static.tar.gz | head -n 1) || test $$? = 77
 
 deb: $(SETUP) ## the Debian packages, into dist/, and lintian's judgement
 	@tools/setup debhelper dh-python dpkg-dev lintian
