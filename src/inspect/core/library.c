@@ -17,7 +17,8 @@ static bool is_typed(const char *file, size_t bytes)
 
 static bool is_library(const char *file, size_t bytes)
 {
-	static const char *const folders[] = {"/site-packages/", "/dist-packages/", "/lib/python"};
+	static const char *const folders[] = {"/site-packages/", "/dist-packages/",
+					      "/lib/python3."};
 
 	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++)
 		if (memmem(file, bytes, folders[i], strlen(folders[i])))
