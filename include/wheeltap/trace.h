@@ -196,6 +196,10 @@ int wt_writer_flush(struct wt_writer *writer, struct wt_err *err);
 /* Flush, index, close. The writer is still to be freed. */
 int wt_writer_finish(struct wt_writer *writer, struct wt_err *err);
 uint64_t wt_writer_bytes(const struct wt_writer *writer);
+/* What the file has at most if it is finished now, without what waits for a flush. */
+uint64_t wt_writer_finished_bytes(const struct wt_writer *writer);
+/* Another ceiling than that of the options, for all that is not written yet; 0: none. */
+void wt_writer_limit(struct wt_writer *writer, uint64_t bytes_max);
 uint64_t wt_writer_events(const struct wt_writer *writer);
 /* The next event of that kind is the recorder's own: counted apart, once it is written. */
 void wt_writer_own(struct wt_writer *writer, uint16_t kind);

@@ -16,6 +16,11 @@
 
 #include "stream.h"
 
+/* Beside what a ring holds of an event: its track and the whole of its number. */
+#define PENDING_EXTRA_BYTES 12u
+/* Schemas, heads of blocks and columns and lines of the index: one of each kind in a flush. */
+#define HEADS_BYTES (32u << 10)
+
 void wti_stream_name(const struct wti_stream *stream, char *out, size_t bytes)
 {
 	if (stream->source.file)
@@ -33,6 +38,40 @@ static void make_path(const struct wti_stream *stream, uint32_t segment, char *o
 		snprintf(out, bytes, "%s/%s.%06u.wt", stream->folder, name, segment);
 	else
 		snprintf(out, bytes, "%s/%s.wt", stream->folder, name);
+}
+
+/*
+ * Near the ceiling blocks become smaller. A block that does not fit is the end of a stream, and
+ * nobody knows yet how well what waits in memory can be compressed. What would fit even as it is
+ * is flushed and takes, mostly, a small part of the room; then the rest is measured, until a block
+ * of a single event does not fit.
+ */
+static void plan_flush(struct wti_stream *stream)
+{
+	uint64_t used = stream->writer ? wt_writer_finished_bytes(stream->writer) : 0;
+	uint64_t room = stream->bytes_max > used ? stream->bytes_max - used : 0;
+
+	room /= stream->sharers ? stream->sharers : 1;
+	stream->flush_at = 0;
+	if (stream->bytes_max)
+		stream->flush_at = 1 + room - (room / 2 < HEADS_BYTES ? room / 2 : HEADS_BYTES);
+}
+
+void wti_stream_allow(struct wti_stream *stream, uint64_t room_bytes, uint32_t sharers)
+{
+	if (!stream->writer)
+		return;
+	stream->bytes_max = wt_writer_finished_bytes(stream->writer) + room_bytes;
+	stream->sharers = sharers;
+	wt_writer_limit(stream->writer, stream->bytes_max);
+	plan_flush(stream);
+}
+
+static void add_pending(struct wti_stream *stream, size_t bytes)
+{
+	stream->pending_bytes += bytes + PENDING_EXTRA_BYTES;
+	if (stream->flush_at && stream->pending_bytes >= stream->flush_at)
+		wti_stream_flush(stream);
 }
 
 int wti_stream_open(struct wti_stream *stream, struct wt_err *err)
@@ -191,8 +230,10 @@ void wti_stream_define(struct wti_stream *stream, const struct wti_definition_vi
 {
 	if (stream->flight)
 		wti_keyframe_define(&stream->keyframe, view);
-	if (stream->writer)
-		check(stream, define(stream->writer, view));
+	if (!stream->writer)
+		return;
+	check(stream, define(stream->writer, view));
+	add_pending(stream, view->payload_bytes);
 }
 
 /* A record that its own kind refuses: the ring was fine, what stood in the record was not. */
@@ -224,6 +265,8 @@ void wti_stream_records(struct wti_stream *stream, const struct wti_run_of_recor
 			damaged_record(stream, run->track, seq, record->ticks);
 		else if (r)
 			check(stream, r);
+		else
+			add_pending(stream, record->units * 8u);
 	}
 	if (!stream->writer)
 		stream->unwritten += run->first_seq + run->count - seq;
@@ -293,6 +336,8 @@ void wti_stream_flush(struct wti_stream *stream)
 	if (!stream->writer)
 		return;
 	r = wt_writer_flush(stream->writer, &err);
+	stream->pending_bytes = 0;
+	plan_flush(stream);
 	if (r < 0)
 		fail(stream, r, &err);
 }
@@ -390,4 +435,9 @@ uint64_t wti_stream_events(const struct wti_stream *stream)
 uint64_t wti_stream_bytes(const struct wti_stream *stream)
 {
 	return stream->bytes + (stream->writer ? wt_writer_bytes(stream->writer) : 0);
+}
+
+uint64_t wti_stream_finished_bytes(const struct wti_stream *stream)
+{
+	return stream->bytes + (stream->writer ? wt_writer_finished_bytes(stream->writer) : 0);
 }

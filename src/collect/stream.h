@@ -48,10 +48,13 @@ struct wti_stream {
 	struct wt_writer *writer; /* NULL: not open (any more) */
 	enum wti_stream_end end;
 	bool flight;
-	bool has_file; /* the open segment's was made by us */
-	bool active;   /* something was written since the last tick */
-	uint64_t bytes_max;
-	uint32_t own_track; /* WTI_STREAM_OWN_TRACK, but in the recorder's own stream */
+	bool has_file;          /* the open segment's was made by us */
+	bool active;            /* something was written since the last tick */
+	uint64_t bytes_max;     /* of the open file, with its index; 0: none */
+	uint32_t sharers;       /* streams that use up the same room, this one included */
+	uint64_t pending_bytes; /* handed to the writer since the last flush, uncompressed */
+	uint64_t flush_at;      /* so many of them are flushed; 0: the writer knows best */
+	uint32_t own_track;     /* WTI_STREAM_OWN_TRACK, but in the recorder's own stream */
 	uint64_t own_seq;
 	uint64_t opened_ns;
 	uint64_t last_ticks;
@@ -88,6 +91,8 @@ void wti_stream_own(struct wti_stream *stream, uint16_t kind, const uint64_t *va
 void wti_stream_clock(struct wti_stream *stream);
 /* Hands what is there to the file system. */
 void wti_stream_flush(struct wti_stream *stream);
+/* The open file may grow by `room_bytes`, which `sharers` streams use up together. */
+void wti_stream_allow(struct wti_stream *stream, uint64_t room_bytes, uint32_t sharers);
 /* Starts a new segment and deletes those that ended before `keep_from_ns` (MONOTONIC). */
 void wti_stream_rotate(struct wti_stream *stream, uint64_t keep_from_ns);
 
@@ -96,5 +101,7 @@ void wti_stream_give_way(struct wti_stream *stream);
 
 uint64_t wti_stream_events(const struct wti_stream *stream);
 uint64_t wti_stream_bytes(const struct wti_stream *stream);
+/* The same, as if it were closed now: with its index, without what waits for a flush. */
+uint64_t wti_stream_finished_bytes(const struct wti_stream *stream);
 
 #endif

@@ -20,8 +20,62 @@
 #define TICK_NS 1000000000ull
 #define STREAMS_MAX (WTI_SOURCES_MAX + 1) /* and the system calls */
 #define SEGMENTS_A_FLIGHT 4
-/* Kept free under the ceiling: what streams still have in memory, and their index. */
-#define RESERVE_BYTES (256u << 10)
+/* Kept free under the ceiling of a flight: what streams still have in memory, and their index. */
+#define FLIGHT_RESERVE_BYTES (256u << 10)
+/* Kept free of any other: the recorder's own last words, some for each process. */
+#define OWN_RESERVE_BYTES (64u << 10)
+#define OWN_RESERVE_PROCESS_BYTES 256u
+
+/* ---- One ceiling for all -------------------------------------------------------------------- */
+
+static bool has_ceiling(const struct wti_streams *streams)
+{
+	return streams->bytes_max && !streams->flight_ns;
+}
+
+static void measure_room(struct wti_streams *streams)
+{
+	uint64_t used = OWN_RESERVE_BYTES + OWN_RESERVE_PROCESS_BYTES * streams->count;
+
+	if (used > streams->bytes_max / 8)
+		used = streams->bytes_max / 8;
+	if (streams->own)
+		used += wti_stream_finished_bytes(streams->own);
+	streams->open = 0;
+	for (size_t i = 0; i < streams->count; i++) {
+		used += wti_stream_finished_bytes(streams->all[i]);
+		streams->open += !!streams->all[i]->writer;
+	}
+	streams->room = streams->bytes_max > used ? streams->bytes_max - used : 0;
+}
+
+/* Before something is written to a stream: how far that may go. To be given to charge(). */
+static uint64_t allow(struct wti_streams *streams, struct wti_stream *stream)
+{
+	if (has_ceiling(streams))
+		wti_stream_allow(stream, streams->room, streams->open);
+	return wti_stream_finished_bytes(stream);
+}
+
+/* What was written since leaves less for the others, which may be next before all are measured. */
+static void charge(struct wti_streams *streams, const struct wti_stream *stream, uint64_t before)
+{
+	uint64_t now = wti_stream_finished_bytes(stream);
+	uint64_t spent = now > before ? now - before : 0;
+
+	streams->room -= spent < streams->room ? spent : streams->room;
+}
+
+static void close_stream(struct wti_streams *streams, struct wti_stream *stream,
+			 enum wti_stream_end why)
+{
+	uint64_t before = allow(streams, stream);
+
+	wti_stream_close(stream, why);
+	charge(streams, stream, before);
+}
+
+/* ---- As a sink ------------------------------------------------------------------------------ */
 
 static struct wti_stream *new_stream(struct wti_streams *streams,
 				     const struct wti_recorded_source *source, struct wt_err *err)
@@ -37,13 +91,16 @@ static struct wti_stream *new_stream(struct wti_streams *streams,
 	stream->clock =
 		source->identity.clock == WT_CLOCK_MONOTONIC ? &streams->monotonic : streams->clock;
 	stream->flight = streams->flight_ns && source->number;
-	stream->bytes_max = source->number && !stream->flight ? streams->bytes_max : 0;
+	if (source->number && has_ceiling(streams))
+		stream->bytes_max = streams->room ? streams->room : 1;
 	stream->own_track = source->number ? WTI_STREAM_OWN_TRACK : 1;
 	wti_keyframe_init(&stream->keyframe);
 	if (wti_stream_open(stream, err)) {
 		stream->end = WTI_STREAM_DISK;
 		snprintf(stream->why, sizeof(stream->why), "%.199s", err->message);
 	}
+	charge(streams, stream, 0);
+	streams->open += source->number && stream->writer;
 	return stream;
 }
 
@@ -71,41 +128,57 @@ static void *begin(void *self, const struct wti_recorded_source *source)
 
 static void define(void *self, void *stream, const struct wti_definition_view *definition)
 {
-	if (stream)
-		wti_stream_define(stream, definition);
+	struct wti_streams *streams = self;
+	uint64_t before;
+
+	if (!stream)
+		return;
+	before = allow(streams, stream);
+	wti_stream_define(stream, definition);
+	charge(streams, stream, before);
 }
 
 static void records(void *self, void *stream, const struct wti_run_of_records *run)
 {
 	struct wti_streams *streams = self;
+	uint64_t before;
 
-	if (stream)
-		wti_stream_records(stream, run);
-	else
+	if (!stream) {
 		streams->beyond += run->count;
+		return;
+	}
+	before = allow(streams, stream);
+	wti_stream_records(stream, run);
+	charge(streams, stream, before);
 }
 
 static void lost(void *self, void *stream, const struct wti_loss *loss)
 {
 	struct wti_streams *streams = self;
+	uint64_t before;
 
-	if (stream)
-		wti_stream_lost(stream, loss);
-	else
+	if (!stream) {
 		streams->beyond += loss->count;
+		return;
+	}
+	before = allow(streams, stream);
+	wti_stream_lost(stream, loss);
+	charge(streams, stream, before);
 }
 
 static void end(void *self, void *stream)
 {
 	if (stream)
-		wti_stream_close(stream, WTI_STREAM_DONE);
+		close_stream(self, stream, WTI_STREAM_DONE);
 }
 
 static void watermark(void *self, uint64_t below)
 {
 	struct wti_streams *streams = self;
 
-	wti_stream_own(streams->own, WT_KIND_WATERMARK, &below, 1, NULL);
+	/* With no stream left to wait for it would only let the trace grow beyond its ceiling. */
+	if (!streams->end)
+		wti_stream_own(streams->own, WT_KIND_WATERMARK, &below, 1, NULL);
 }
 
 int wti_streams_init(struct wti_streams *streams, const struct wti_streams_options *options,
@@ -129,6 +202,7 @@ int wti_streams_init(struct wti_streams *streams, const struct wti_streams_optio
 		.ticked_ns = wti_clock_ns(CLOCK_MONOTONIC),
 	};
 	wti_clock_init_monotonic(&streams->monotonic);
+	measure_room(streams);
 	streams->own = new_stream(streams, &source, err);
 	if (!streams->own)
 		return WT_E_NOMEM;
@@ -150,7 +224,7 @@ static void end_all(struct wti_streams *streams, enum wti_stream_end why)
 {
 	streams->end = why;
 	for (size_t i = 0; i < streams->count; i++)
-		wti_stream_close(streams->all[i], why);
+		close_stream(streams, streams->all[i], why);
 }
 
 static struct wti_stream *biggest(struct wti_streams *streams)
@@ -163,21 +237,38 @@ static struct wti_stream *biggest(struct wti_streams *streams)
 	return found;
 }
 
+/* Deletes what is oldest. False: that was not enough. */
+static bool shorten_flight(struct wti_streams *streams)
+{
+	uint64_t reserve = FLIGHT_RESERVE_BYTES + 4096 * streams->count;
+
+	if (reserve > streams->bytes_max / 4)
+		reserve = streams->bytes_max / 4;
+	for (size_t i = 0; i < 2 * WTI_SEGMENTS_MAX * streams->count; i++) {
+		if (wti_streams_bytes(streams) + reserve < streams->bytes_max)
+			return true;
+		wti_stream_give_way(biggest(streams));
+	}
+	return wti_streams_bytes(streams) + reserve < streams->bytes_max;
+}
+
+/* No block fits any more: not in general, or not the next one of some stream. */
+static bool is_full(struct wti_streams *streams)
+{
+	measure_room(streams);
+	for (size_t i = 0; i < streams->count; i++)
+		if (streams->all[i]->end == WTI_STREAM_CEILING)
+			return true;
+	return !streams->room;
+}
+
 void wti_streams_limit(struct wti_streams *streams)
 {
-	uint64_t reserve = RESERVE_BYTES + 4096 * streams->count;
 	char text[96], size[16];
 
 	if (!streams->bytes_max || streams->end)
 		return;
-	if (reserve > streams->bytes_max / 4)
-		reserve = streams->bytes_max / 4;
-	for (size_t i = 0; streams->flight_ns && i < 2 * WTI_SEGMENTS_MAX * streams->count; i++) {
-		if (wti_streams_bytes(streams) + reserve < streams->bytes_max)
-			return;
-		wti_stream_give_way(biggest(streams));
-	}
-	if (wti_streams_bytes(streams) + reserve < streams->bytes_max)
+	if (streams->flight_ns ? shorten_flight(streams) : !is_full(streams))
 		return;
 	snprintf(text, sizeof(text), "the trace has reached its ceiling of %s",
 		 wti_format_bytes(size, streams->bytes_max));
@@ -206,9 +297,12 @@ static void tick_stream(struct wti_streams *streams, struct wti_stream *stream, 
 		return;
 	}
 	if (stream->active) {
+		uint64_t before = allow(streams, stream);
+
 		stream->active = false;
 		wti_stream_clock(stream);
 		wti_stream_flush(stream);
+		charge(streams, stream, before);
 	}
 	if (stream->flight && now_ns - stream->opened_ns >= flight_ns / SEGMENTS_A_FLIGHT)
 		wti_stream_rotate(stream, now_ns > flight_ns ? now_ns - flight_ns : 0);
@@ -251,7 +345,7 @@ void wti_streams_finish(struct wti_streams *streams)
 {
 	check_folder(streams);
 	for (size_t i = 0; i < streams->count; i++) {
-		wti_stream_close(streams->all[i], WTI_STREAM_DONE);
+		close_stream(streams, streams->all[i], WTI_STREAM_DONE);
 		say_first(streams, streams->all[i]);
 		emit_unwritten(streams, streams->all[i]);
 	}

@@ -20,6 +20,8 @@ struct wti_streams {
 	struct wti_recording_clock
 		monotonic;  /* of streams that count in it where `clock` does not */
 	uint64_t bytes_max; /* of all streams together; 0: none */
+	uint64_t room;      /* left of them, as of the last look and what was written since */
+	uint32_t open;      /* streams that use it up */
 	uint64_t flight_ns; /* 0: not a flight recording */
 	uint64_t ticked_ns;
 	enum wti_stream_end end; /* of all of them at once: ceiling, folder gone */

@@ -27,8 +27,8 @@
 #include "table.h"
 
 #define DEFINITIONS_SEAL_BYTES ((size_t)1 << 20)
-/* The footer and the index must fit under the ceiling too, so stop a little before it. */
-#define CEILING_RESERVE ((uint64_t)64 << 10)
+/* What a chunk adds to its content, at most. */
+#define CHUNK_HEAD_BYTES 16u
 
 struct wt_writer {
 	int fd;
@@ -76,6 +76,13 @@ static int put(struct wt_writer *writer, const void *data, size_t bytes)
 	return 0;
 }
 
+/* The index of `count` blocks, and what stands behind it; it may be smaller, compressed. */
+static uint64_t ending_bytes(size_t count)
+{
+	return WTI_BLOCK_HEADER_BYTES + CHUNK_HEAD_BYTES + (uint64_t)count * WTI_INDEX_ENTRY_BYTES +
+	       WTI_FOOTER_BYTES;
+}
+
 /* Completes the block in writer->block, whose payload stands behind room for the header. */
 static int put_block(struct wt_writer *writer, struct wti_block_header *header)
 {
@@ -87,7 +94,7 @@ static int put_block(struct wt_writer *writer, struct wti_block_header *header)
 	if (status)
 		return fail(writer, status, "out of memory for a block");
 	if (ceiling && header->type != WTI_BLOCK_INDEX &&
-	    offset + bytes + CEILING_RESERVE > ceiling)
+	    offset + bytes + ending_bytes(writer->index.count + 1) > ceiling)
 		return fail(writer, WT_E_LIMIT, "the size limit was reached");
 	header->payload_bytes = (uint32_t)(bytes - WTI_BLOCK_HEADER_BYTES);
 	header->payload_hash =
@@ -465,6 +472,16 @@ int wt_writer_finish(struct wt_writer *writer, struct wt_err *err)
 uint64_t wt_writer_bytes(const struct wt_writer *writer)
 {
 	return writer->offset;
+}
+
+uint64_t wt_writer_finished_bytes(const struct wt_writer *writer)
+{
+	return writer->offset + ending_bytes(writer->index.count);
+}
+
+void wt_writer_limit(struct wt_writer *writer, uint64_t bytes_max)
+{
+	writer->options.bytes_max = bytes_max;
 }
 
 uint64_t wt_writer_events(const struct wt_writer *writer)

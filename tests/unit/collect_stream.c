@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "collect/clock.h"
 #include "collect/streams.h"
 #include "records.h"
@@ -17,8 +18,16 @@
 static char folder[] = "/tmp/wheeltap-stream-XXXXXX";
 static struct wti_recording_clock clock_now;
 
+/* Nothing that a difference to the last one, or a factor, gives away. */
+static uint64_t scatter(uint64_t n)
+{
+	n = (n + 1) * 0x9e3779b97f4a7c15u;
+	n = (n ^ n >> 30) * 0xbf58476d1ce4e5b9u;
+	return n ^ n >> 27;
+}
+
 /* Marks whose values do not compress, so that blocks have some size. */
-static void give(struct wti_stream *stream, uint64_t first)
+static struct wti_run_of_records make_run(uint64_t first)
 {
 	static struct wti_record_mark marks[MARKS];
 	struct wti_run_of_records run = {.track = 1,
@@ -32,8 +41,15 @@ static void give(struct wti_stream *stream, uint64_t first)
 			(struct wti_record_mark){.record = {.kind = WT_KIND_MARK,
 							    .units = sizeof(*marks) / 8,
 							    .ticks = wti_clock_ticks(&clock_now)},
-						 .value = (first + i) * 0x9e3779b97f4a7c15u};
+						 .value = scatter(first + i)};
 	run.last_ticks = marks[MARKS - 1].record.ticks;
+	return run;
+}
+
+static void give(struct wti_stream *stream, uint64_t first)
+{
+	struct wti_run_of_records run = make_run(first);
+
 	wti_stream_records(stream, &run);
 }
 
@@ -101,6 +117,52 @@ static void test_each_ceiling(void)
 	CHECK(cut > 20); /* most of the ceilings were met */
 }
 
+/* Streams in turn, until well after the ceiling; what they have on disk, and events of it. */
+static void fill_to(uint64_t bytes_max, uint32_t count, uint64_t *ret_bytes, uint64_t *ret_events)
+{
+	struct wti_streams_options options = {
+		.folder = folder, .folder_fd = -1, .clock = &clock_now, .bytes_max = bytes_max};
+	struct wti_streams streams;
+	void *each[8];
+	struct wt_err err;
+
+	REQUIRE(!wti_streams_init(&streams, &options, &err));
+	for (uint32_t i = 0; i < count; i++) {
+		struct wti_recorded_source source = {.number = i + 1};
+
+		each[i] = streams.sink.begin(streams.sink.self, &source);
+	}
+	for (uint64_t round = 0; round < 400; round++) {
+		struct wti_run_of_records run = make_run(round / count * MARKS);
+
+		streams.sink.records(streams.sink.self, each[round % count], &run);
+		wti_streams_limit(&streams);
+	}
+	wti_streams_finish(&streams);
+	*ret_events = wti_streams_events(&streams);
+	*ret_bytes = wti_streams_bytes(&streams);
+	wti_streams_remove(&streams);
+	wti_streams_release(&streams);
+}
+
+/* Most of the room is used, never more than all of it, and more room holds more events. */
+static void test_room_is_used(void)
+{
+	static const uint32_t counts[] = {1, 3, 8};
+
+	for (size_t i = 0; i < WTI_COUNT(counts); i++) {
+		uint64_t before = 0, bytes, events;
+
+		for (uint64_t max = 60000; max < 1000000; max += max / 2) {
+			fill_to(max, counts[i], &bytes, &events);
+			CHECK(bytes <= max);
+			CHECK(bytes >= max / 10 * 7);
+			CHECK(events > before);
+			before = events;
+		}
+	}
+}
+
 /* One process after another; all of them have a stream, and no two of them the same. */
 static void test_five_digits(void)
 {
@@ -130,6 +192,7 @@ static void test_five_digits(void)
 
 static const struct test tests[] = {
 	{"each_ceiling", test_each_ceiling},
+	{"room_is_used", test_room_is_used},
 	{"five_digits", test_five_digits},
 	{NULL, NULL},
 };
