@@ -31,7 +31,9 @@ const struct wti_code wti_dataset_codes[] = {
 		 .means = "they count more than others, and a random split puts them on both "
 			  "sides",
 		 .hint = "remove them before splitting the data",
-		 .definition = "Rows are compared as for WT-SET-001, within one file.",
+		 .definition =
+			 "Rows are compared as for WT-SET-001, within one file; those with another "
+			 "label are reported by WT-SET-002.",
 		 .innocent = "deliberate oversampling"},
 	[WTI_SET_CONSTANT] =
 		{.code = "WT-SET-004",

@@ -108,15 +108,17 @@ static const char *class_of(const struct rows *rows, uint64_t row)
 	return in->labels ? in->classes[in->labels[row - rows->begin[set]]] : NULL;
 }
 
+/* Within a set a row with another label is a contradiction and nothing else: it is not `again`. */
 static void add_pair(const struct rows *rows, struct common *common, uint64_t first, uint64_t row)
 {
 	const char *a = class_of(rows, first), *b = class_of(rows, row);
+	bool is_other = a && b && strcmp(a, b) != 0;
 
-	if (!common->rows++) {
+	if (!(is_other && set_of(rows, first) == set_of(rows, row)) && !common->rows++) {
 		common->first[0] = first;
 		common->first[1] = row;
 	}
-	if (!a || !b || !strcmp(a, b))
+	if (!is_other)
 		return;
 	if (!common->contradicting++) {
 		common->contradiction[0] = first;
@@ -168,7 +170,6 @@ static void report_common(const struct rows *rows, size_t a, size_t b, const str
 		wti_dataset_report(result, WTI_SET_LEAK, WT_ERROR, y, common->rows, title,
 				   evidence);
 	}
-	report_contradiction(rows, common, result);
 }
 
 static int compare(const struct rows *rows, struct wt_result *result)
@@ -183,8 +184,10 @@ static int compare(const struct rows *rows, struct wt_result *result)
 				 &common[set_of(rows, first[i]) * rows->count + set_of(rows, i)],
 				 first[i], i);
 	}
-	for (size_t i = 0; !r && i < rows->count * rows->count; i++)
+	for (size_t i = 0; !r && i < rows->count * rows->count; i++) {
 		report_common(rows, i / rows->count, i % rows->count, &common[i], result);
+		report_contradiction(rows, &common[i], result);
+	}
 	free(first);
 	free(common);
 	return r;
