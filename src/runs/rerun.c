@@ -194,6 +194,37 @@ static const char *script_of(char *const *command)
 	return NULL;
 }
 
+/* An interpreter that is given no script, module or code takes the program from there. */
+static bool reads_its_program(char *const *command)
+{
+	const char *base = strrchr(command[0], '/');
+
+	if (strncmp(base ? base + 1 : command[0], "python", 6) != 0)
+		return false;
+	for (size_t i = 1; command[i]; i++) {
+		if (!strcmp(command[i], "-"))
+			return true;
+		if (!strcmp(command[i], "-m") || !strcmp(command[i], "-c"))
+			return false;
+		if (!strcmp(command[i], "-X") || !strcmp(command[i], "-W"))
+			i += command[i + 1] != NULL;
+		else if (*command[i] != '-')
+			return false;
+	}
+	return true;
+}
+
+static int refuse_unkept(char *const *command, struct wt_err *err)
+{
+	if (!reads_its_program(command))
+		return 0;
+	return wti_err(err, WT_E_MISSING,
+		       "'%s' read its program from standard input, which is not recorded: save "
+		       "the program in a file, record that twice, and compare with `wheeltap diff "
+		       "--tensors`",
+		       command[0]);
+}
+
 static int refuse_masked(char *const *words, struct wt_err *err)
 {
 	for (size_t i = 0; words[i]; i++)
@@ -269,6 +300,7 @@ static int read_plan(struct wti_rerun_plan *plan, char *const *environment,
 			       plan->run.name);
 	r = refuse_masked(plan->command, err);
 	r = r ? r : refuse_masked(plan->options, err);
+	r = r ? r : refuse_unkept(plan->command, err);
 	r = r ? r : find_missing(plan, environment, err);
 	return !r && make_line(plan) ? wti_err(err, WT_E_NOMEM, "out of memory") : r;
 }

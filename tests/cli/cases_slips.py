@@ -199,3 +199,23 @@ def test_env_lists_added_agents(b: Bench) -> None:
     said = b.run("env", "--json", env={"XDG_DATA_HOME": str(b.folder / "data")}, code=None).json()
     rows = [row for row in said["tables"]["features"] if row["group"] == "agent" and "/opt/py " in row["detail"]]
     assert [row["name"] for row in rows] == ["cpython-312"], rows
+
+
+def test_report_of_no_format(b: Bench) -> None:
+    b.run("record", "-q", "-o", "run", "--", "/bin/true")
+    for name in ("x.pdf", "x.htm", "folder.d/x.txt"):
+        assert "stands for no format: use .md, .html" in b.run("report", "run", "-o", name, code=2).err, name
+    assert not (b.folder / "x.pdf").exists()
+    b.run("report", "run", "-o", "x.txt", "--md")
+    b.run("report", "run", "-o", "plain")
+    assert (b.folder / "plain").read_text() and "give one format" in b.run("report", "run", "--md", "--html", code=2).err
+
+
+def test_rerun_of_standard_input(b: Bench) -> None:
+    """The program is not in the run: nothing is run, and nobody is asked."""
+    for number, words in enumerate((["-"], [], ["-u", "-X", "utf8", "-", "argument"])):
+        b.run("record", "-q", "-o", f"run{number}", "--", "/usr/bin/python3", *words)
+        said = b.run("rerun", f"run{number}", code=3).err
+        assert "read its program from standard input, which is not recorded" in said and "would be run" not in said, said
+    b.run("record", "-q", "-o", "code", "--", "/usr/bin/python3", "-c", "pass")
+    assert "standard input" not in b.run("rerun", "code", code=None).err

@@ -35,7 +35,17 @@ static const struct format formats[] = {
 	{".intoto.jsonl", wti_report_intoto, offsetof(struct report_options, intoto)},
 };
 
-/* As the options have it, or else by the name of the file; NULL: two at once. */
+/* The name of a file that asks for a format there is not. One without an extension asks for none.
+ */
+static bool is_unknown(const char *output)
+{
+	const char *name = strrchr(output, '/') ? strrchr(output, '/') + 1 : output;
+	const char *dot = strrchr(name, '.');
+
+	return dot && dot > name && dot[1];
+}
+
+/* As the options have it, or else by the name of the file; NULL: two at once, or none is known. */
 static const struct format *choose(const struct report_options *options)
 {
 	const struct format *chosen = NULL;
@@ -51,7 +61,24 @@ static const struct format *choose(const struct report_options *options)
 	     i++)
 		if (wti_ends_with(options->output, formats[i].extension))
 			chosen = &formats[i];
+	if (!chosen && options->output && is_unknown(options->output))
+		return NULL;
 	return chosen ? chosen : &formats[0];
+}
+
+static int refuse(const struct report_options *options)
+{
+	bool any =
+		options->md || options->html || options->json || options->junit || options->intoto;
+
+	if (any)
+		wti_warn("give one format: --md, --html, --json, --junit or --intoto");
+	else
+		wti_warn("the extension of '%.200s' stands for no format: use .md, .html, .json, "
+			 ".xml or .intoto.jsonl, or one of --md, --html, --json, --junit and "
+			 "--intoto",
+			 options->output);
+	return WTI_EXIT_USAGE;
 }
 
 static int write_out(const struct report_options *options, const struct format *format,
@@ -99,10 +126,8 @@ static int run(const void *opaque, char **arguments, size_t count)
 	bool is_whole = true;
 	int code;
 
-	if (!format) {
-		wti_warn("give one format: --md, --html, --json, --junit or --intoto");
-		return WTI_EXIT_USAGE;
-	}
+	if (!format)
+		return refuse(options);
 	reports = calloc(run_count, sizeof(*reports));
 	if (!reports)
 		code = wti_report_error("report", options->json,
