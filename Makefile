@@ -53,16 +53,19 @@ GLIBC ?=
 # ARCH=aarch64 builds with Debian's cross compiler and Debian's libraries for arm64, unpacked beside the build folder.
 ARCH ?=
 TORCH ?=
+CROSS = $(if $(filter aarch64,$(ARCH)),tools/setup gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user-static,:)
 WHEEL = $(BUILD)-wheel$(if $(ARCH),-$(ARCH))$(if $(GLIBC),-$(GLIBC))
 wheel: $(SETUP) ## the program for pip, with agents for CPython 3.9 to 3.14, into dist/; GLIBC=2.28: for older systems; ARCH=aarch64; TORCH=PYTHON: with its shim
+	@$(CROSS)
 	@packaging/wheel.py $(if $(ARCH),--arch $(ARCH)) $(if $(GLIBC),--glibc $(GLIBC)) $(foreach python,$(TORCH),--shim $(python)) $(WHEEL)
 
 trywheel: $(SETUP) ## install the wheels of dist/ in fresh environments of every interpreter, use them and remove them
 	@for wheel in $(filter-out %_aarch64.whl,$(wildcard dist/*.whl)); do tests/packaging/test_wheel.py $$wheel $$(packaging/interpreters.py) || exit 1; done
 	@for wheel in $(filter %_aarch64.whl,$(wildcard dist/*.whl)); do \
-		tests/packaging/test_foreign_wheel.py $$wheel $(lastword $(wildcard $(BUILD)-wheel-aarch64*-root)) || test $$? = 77 || exit 1; done
+		tests/packaging/test_foreign_wheel.py $$wheel $(or $(lastword $(wildcard $(BUILD)-wheel-aarch64*-root)),$(BUILD)-wheel-aarch64-root) || test $$? = 77 || exit 1; done
 
 tarball: $(SETUP) ## a tree that runs from any folder, into dist/; GLIBC=2.28: for older systems; ARCH=aarch64
+	@$(CROSS)
 	@packaging/tarball.py $(if $(ARCH),--arch $(ARCH)) $(if $(GLIBC),--glibc $(GLIBC)) $(WHEEL)
 
 static: $(SETUP) ## one program that needs no libc, for musl (Alpine), into dist/; tests it in a root without glibc

@@ -15,14 +15,22 @@ from ._watch import Watch
 _TAKEN = {"loss": "logged_loss"}
 
 
-def log(numbers: Mapping[str, Any]) -> None:
-    """What a trainer logs: each number under its name. Texts, and the epoch, which is a context, are left out."""
-    for name, value in numbers.items():
+def numbers(values: Mapping[str, Any]) -> dict[str, float]:
+    """Those of the values that are numbers. A trainer logs what its user gives it: texts, tensors of several elements, objects."""
+    found = {}
+    for name, value in values.items():
         try:
-            number = float(value)
-        except (TypeError, ValueError, RuntimeError):  # a text, or a tensor of several elements
+            if not isinstance(value, str):
+                found[str(name)] = float(value)
+        except Exception:  # whatever an object does when it is converted: a guest never fails its host
             continue
-        if name != "epoch" and not isinstance(value, str):
+    return found
+
+
+def log(values: Mapping[str, Any]) -> None:
+    """What a trainer logs: each number under its name. The epoch, which is a context, is left out."""
+    for name, number in numbers(values).items():
+        if name != "epoch":
             wheeltap.log(**{_TAKEN.get(name, name): number})
 
 

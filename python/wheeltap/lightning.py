@@ -15,7 +15,7 @@ from typing import Any, Optional
 
 import wheeltap
 
-from ._callback import Recording, log
+from ._callback import Recording, log, numbers
 
 try:
     from lightning.pytorch import Callback
@@ -53,14 +53,15 @@ class WheeltapCallback(Callback):  # type: ignore[misc]
         wheeltap.stage("eval")
 
     def on_validation_end(self, trainer: Any, pl_module: Any) -> None:
-        self._take(trainer)
+        if not trainer.sanity_checking:  # two batches through a model that has learned nothing
+            self._take(trainer)
 
     def on_fit_end(self, trainer: Any, pl_module: Any) -> None:
         self._recording.end(lambda summary: self._log(trainer, summary))
 
     def _take(self, trainer: Any) -> None:
         """What self.log() was given, where it is another value than the last."""
-        now = {name: float(value) for name, value in trainer.callback_metrics.items()}
+        now = numbers(trainer.callback_metrics)
         log({name: value for name, value in now.items() if self._logged.get(name) != value})
         self._logged = now
 

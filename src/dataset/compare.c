@@ -64,8 +64,32 @@ static const double *row_at(const struct rows *rows, uint64_t row, size_t *ret_s
 	return wti_dataset_row(rows->sets[*ret_set], row - rows->begin[*ret_set]);
 }
 
-/* The first row of that content. Rows whose hash alone is the same count as different. */
-static int first_rows(const struct rows *rows, uint64_t *first)
+static const char *class_of(const struct rows *rows, uint64_t row)
+{
+	size_t set = set_of(rows, row);
+	const struct wti_dataset *in = rows->sets[set];
+
+	return in->labels ? in->classes[in->labels[row - rows->begin[set]]] : NULL;
+}
+
+/* Rows without a label have the same one. */
+static bool has_same_label(const struct rows *rows, uint64_t a, uint64_t b)
+{
+	const char *x = class_of(rows, a), *y = class_of(rows, b);
+
+	return !x || !y ? x == y : !strcmp(x, y);
+}
+
+static uint64_t hash_label(const struct rows *rows, uint64_t row)
+{
+	const char *label = class_of(rows, row);
+
+	return label ? XXH3_64bits(label, strlen(label)) : 0;
+}
+
+/* The first row of that content, and of that label if it counts. Rows whose hash alone is the same
+ * count as different. */
+static int first_rows(const struct rows *rows, bool by_label, uint64_t *first)
 {
 	struct wti_map by_hash;
 	int r = 0;
@@ -75,7 +99,8 @@ static int first_rows(const struct rows *rows, uint64_t *first)
 		size_t set, other;
 		const double *row = row_at(rows, i, &set);
 		size_t columns = rows->sets[set]->columns;
-		uint64_t *slot = wti_map_number(&by_hash, hash_row(row, columns));
+		uint64_t hash = hash_row(row, columns) ^ (by_label ? hash_label(rows, i) : 0);
+		uint64_t *slot = wti_map_number(&by_hash, hash);
 		const double *before = slot && *slot ? row_at(rows, *slot - 1, &other) : NULL;
 
 		first[i] = i;
@@ -83,7 +108,8 @@ static int first_rows(const struct rows *rows, uint64_t *first)
 			r = WT_E_NOMEM;
 		else if (!before)
 			*slot = i + 1;
-		else if (rows->sets[other]->columns == columns && is_same(row, before, columns))
+		else if (rows->sets[other]->columns == columns && is_same(row, before, columns) &&
+			 (!by_label || has_same_label(rows, *slot - 1, i)))
 			first[i] = *slot - 1;
 	}
 	wti_map_release(&by_hash);
@@ -100,30 +126,36 @@ struct common {
 	uint64_t contradiction[2];
 };
 
-static const char *class_of(const struct rows *rows, uint64_t row)
+static struct common *common_of(const struct rows *rows, struct common *all, uint64_t a, uint64_t b)
 {
-	size_t set = set_of(rows, row);
-	const struct wti_dataset *in = rows->sets[set];
-
-	return in->labels ? in->classes[in->labels[row - rows->begin[set]]] : NULL;
+	return &all[set_of(rows, a) * rows->count + set_of(rows, b)];
 }
 
-/* Within a set a row with another label is a contradiction and nothing else: it is not `again`. */
-static void add_pair(const struct rows *rows, struct common *common, uint64_t first, uint64_t row)
+static void add_row(struct common *common, uint64_t first, uint64_t row)
 {
-	const char *a = class_of(rows, first), *b = class_of(rows, row);
-	bool is_other = a && b && strcmp(a, b) != 0;
-
-	if (!(is_other && set_of(rows, first) == set_of(rows, row)) && !common->rows++) {
-		common->first[0] = first;
-		common->first[1] = row;
-	}
-	if (!is_other)
+	if (common->rows++)
 		return;
-	if (!common->contradicting++) {
-		common->contradiction[0] = first;
-		common->contradiction[1] = row;
-	}
+	common->first[0] = first;
+	common->first[1] = row;
+}
+
+/* Within a set a row with another label is a contradiction, and `again` only if a row before has
+ * its label, too. `twin`: the first row of that label as well. */
+static void add_pair(const struct rows *rows, struct common *all, uint64_t first, uint64_t twin,
+		     uint64_t row)
+{
+	struct common *common = common_of(rows, all, first, row);
+	bool is_within = set_of(rows, first) == set_of(rows, row);
+
+	if (!is_within)
+		add_row(common, first, row);
+	else if (twin != row && set_of(rows, twin) == set_of(rows, row))
+		add_row(common, twin, row);
+	if (!class_of(rows, first) || !class_of(rows, row) || has_same_label(rows, first, row) ||
+	    common->contradicting++)
+		return;
+	common->contradiction[0] = first;
+	common->contradiction[1] = row;
 }
 
 static void report_contradiction(const struct rows *rows, const struct common *common,
@@ -174,21 +206,22 @@ static void report_common(const struct rows *rows, size_t a, size_t b, const str
 
 static int compare(const struct rows *rows, struct wt_result *result)
 {
-	uint64_t *first = calloc((size_t)rows->begin[rows->count] + 1, sizeof(*first));
+	size_t row_count = (size_t)rows->begin[rows->count];
+	uint64_t *first = calloc(row_count + 1, sizeof(*first));
+	uint64_t *twin = calloc(row_count + 1, sizeof(*twin));
 	struct common *common = calloc(rows->count * rows->count + 1, sizeof(*common));
-	int r = first && common ? first_rows(rows, first) : WT_E_NOMEM;
+	int r = first && twin && common ? first_rows(rows, false, first) : WT_E_NOMEM;
 
-	for (uint64_t i = 0; !r && i < rows->begin[rows->count]; i++) {
+	r = r ? r : first_rows(rows, true, twin);
+	for (uint64_t i = 0; !r && i < row_count; i++)
 		if (first[i] != i)
-			add_pair(rows,
-				 &common[set_of(rows, first[i]) * rows->count + set_of(rows, i)],
-				 first[i], i);
-	}
+			add_pair(rows, common, first[i], twin[i], i);
 	for (size_t i = 0; !r && i < rows->count * rows->count; i++) {
 		report_common(rows, i / rows->count, i % rows->count, &common[i], result);
 		report_contradiction(rows, &common[i], result);
 	}
 	free(first);
+	free(twin);
 	free(common);
 	return r;
 }

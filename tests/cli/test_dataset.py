@@ -117,6 +117,8 @@ class Dataset(Case):
     def test_one_finding_a_pair(self) -> None:
         """A row with another label is a contradiction; only one that is the same to its label is there again."""
         self.assertEqual(self.inspect(self.csv("a.csv", "1,2,x", "1,2,y", "3,4,x"))[2], ["WT-SET-002"])
+        # The third is the second again, and both contradict the first.
+        self.assertEqual(self.inspect(self.csv("a.csv", "1,2,x", "1,2,y", "1,2,y", "3,4,x"))[2], ["WT-SET-003", "WT-SET-002"])
         found = self.inspect(self.csv("a.csv", "1,2,x", "1,2,y", "3,4,x", "1,2,x"))[1]["findings"]
         self.assertEqual(sorted(f["id"] for f in found), ["WT-SET-002", "WT-SET-003"])
         self.assertIn("1 of 4 rows; the first is row 3, which is row 0 again", json.dumps(found))

@@ -52,6 +52,25 @@ LOGGED = """
     WheeltapCallback().on_log(None, None, None, logs={"loss": 0.5, "eval_accuracy": 0.75, "epoch": 1.0, "note": "7", "rows": [1, 2]})
 """
 
+# Lightning's, with metrics that are none, and the check of two batches before the training.
+SHOWN = """
+    import sys, types
+    library, module = types.ModuleType("lightning"), types.ModuleType("lightning.pytorch")
+    module.Callback = object
+    sys.modules.update({"lightning": library, "lightning.pytorch": module})
+    from wheeltap.lightning import WheeltapCallback
+    class Odd:
+        def __float__(self):
+            raise KeyError("none")
+    trainer = types.SimpleNamespace(callback_metrics={"accuracy": 0.25, "odd": Odd(), "matrix": [[1, 2]]}, sanity_checking=True)
+    callback = WheeltapCallback()
+    callback.on_validation_end(trainer, None)
+    trainer.sanity_checking = False
+    trainer.callback_metrics["accuracy"] = 0.75
+    callback.on_validation_end(trainer, None)
+    print("goes on")
+"""
+
 
 def package(t: Harness) -> dict[str, str]:
     return {"PYTHONPATH": t.execute([t.wheeltap, "python", "path"]).output.strip()}
@@ -158,6 +177,9 @@ def test_logged(t: Harness) -> None:
     run = t.record(LOGGED)
     t.equal("numbers that a trainer logs are counters", [(c["name"], c["value"]) for c in run.of("counter")],
             [("logged_loss", 0.5), ("eval_accuracy", 0.75)], run.errors)
+    run = t.record(SHOWN)
+    t.check("what is no number does not end the training", "goes on" in run.output, run.errors)
+    t.equal("Lightning's check before the training is no validation", [(c["name"], c["value"]) for c in run.of("counter")], [("accuracy", 0.75)])
 
 
 def test_model_and_forward(t: Harness) -> None:
