@@ -1,3 +1,4 @@
+#!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """What one hooked call costs: nothing recorded, told, told with tensors.
 

@@ -1,3 +1,4 @@
+#!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """What it costs to be told of each call of a pure Python program, beside cProfile and viztracer.
 

@@ -1,3 +1,4 @@
+#!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """What noise costs: a small CNN trained on made-up images of the size of MNIST's, bare and under `record --noise`.
 

@@ -1,3 +1,4 @@
+#!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """What recording costs a torch program, on any number of interpreters side by side.
 

@@ -1,3 +1,4 @@
+#!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """What recording a call of numpy costs under noise, by the clock, beside the figure that was measured of Pytracer.
 

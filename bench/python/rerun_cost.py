@@ -1,3 +1,4 @@
+#!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """What a recording costs that is good enough for rerun: sampled parameters and losses, and the full ones.
 

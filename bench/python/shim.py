@@ -1,3 +1,4 @@
+#!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """What watching torch below Python adds to a recorded step, measured inside one process.
 

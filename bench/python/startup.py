@@ -1,3 +1,4 @@
+#!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """What recording adds to the start of a program: until Python runs, until torch is imported, until the program ends.
 
