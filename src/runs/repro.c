@@ -349,6 +349,17 @@ static void put_head(struct wti_buf *out, const struct wti_first_difference *fir
 		       first->how == WTI_BEGINS_MEMORY ? "True" : "False");
 }
 
+/* Operators below Python are recorded with their results alone, unless --operators asks for more.
+ */
+static bool has_inputs(const struct wti_first_difference *first)
+{
+	bool found = first->other_count || first->how == WTI_BEGINS_MEMORY;
+
+	for (uint32_t i = 0; i < first->value_count && !found; i++)
+		found = first->values[i].a.position >= 0;
+	return found;
+}
+
 static int refuse(const struct wti_first_difference *first, const char *path, struct wt_err *err)
 {
 	if (first->kind == WTI_COMPUTED_VALUE || first->action != WT_ACTION_NONE || *first->object)
@@ -357,6 +368,11 @@ static int refuse(const struct wti_first_difference *first, const char *path, st
 			"nothing was written to '%s': '%s' has inputs that are not among its "
 			"arguments",
 			path, first->callee);
+	if (first->kind == WTI_COMPUTED_OPERATOR && !has_inputs(first))
+		return wti_err(err, WT_E_MISSING,
+			       "nothing was written to '%s': of the operator '%s' the inputs are "
+			       "not recorded",
+			       path, first->callee);
 	if (first->in.opaque)
 		return wti_err(err, WT_E_MISSING,
 			       "nothing was written to '%s': of an argument of '%s' only the type "

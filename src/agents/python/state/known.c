@@ -119,6 +119,8 @@ uint64_t wti_number_bits(PyObject *value)
 		memcpy(&bits, &number, sizeof(bits));
 	} else if (PyLong_Check(value)) {
 		bits = (uint64_t)PyLong_AsLongLongAndOverflow(value, &overflow);
+		if (overflow)
+			bits = (uint64_t)PyLong_Type.tp_hash(value);
 	}
 	return wti_mix(bits, (uintptr_t)Py_TYPE(value)); /* 1, 1.0 and True differ */
 }

@@ -73,8 +73,9 @@ static void emit_int(const struct wti_value_place *place, PyObject *object)
 	int overflow;
 	long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
 
+	/* Its hash is the same in all processes; a subclass could run code of its own for it. */
 	if (overflow)
-		emit_words(place, WT_VALUE_TYPE_NONE, "<int>");
+		emit(place, WT_VALUE_TYPE_HASH, (uint64_t)PyLong_Type.tp_hash(object), NULL);
 	else
 		emit(place, WT_VALUE_TYPE_INT, (uint64_t)value, NULL);
 }
