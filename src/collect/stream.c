@@ -109,8 +109,12 @@ static void count_unwritten(struct wti_stream *stream)
 static void close_segment(struct wti_stream *stream)
 {
 	struct wt_err err = {0};
+	int r = wt_writer_finish(stream->writer, &err);
 
-	if (wt_writer_finish(stream->writer, &err) && !stream->why[0])
+	/* Whatever it was closed for: this is why its last events are missing. */
+	if (r == WT_E_LIMIT)
+		stream->end = WTI_STREAM_CEILING;
+	if (r && !stream->why[0])
 		snprintf(stream->why, sizeof(stream->why), "%.199s", err.message);
 	stream->segment.events = wt_writer_events(stream->writer);
 	stream->segment.bytes = wt_writer_bytes(stream->writer);

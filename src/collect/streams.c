@@ -212,19 +212,36 @@ int wti_streams_init(struct wti_streams *streams, const struct wti_streams_optio
 	return wt_writer_track(streams->own->writer, &track);
 }
 
-static void say_first(struct wti_streams *streams, const struct wti_stream *stream)
-{
-	if (streams->why[0] || !stream->why[0])
-		return;
-	snprintf(streams->why, sizeof(streams->why), "%s", stream->why);
-	wti_streams_note(streams, WT_NOTE_DISK_FULL, stream->why);
-}
-
 static void end_all(struct wti_streams *streams, enum wti_stream_end why)
 {
 	streams->end = why;
 	for (size_t i = 0; i < streams->count; i++)
 		close_stream(streams, streams->all[i], why);
+}
+
+static void reach_ceiling(struct wti_streams *streams)
+{
+	char text[96], size[16];
+
+	if (streams->end)
+		return;
+	snprintf(text, sizeof(text), "the trace has reached its ceiling of %s",
+		 wti_format_bytes(size, streams->bytes_max));
+	snprintf(streams->why, sizeof(streams->why), "%.199s", text);
+	end_all(streams, WTI_STREAM_CEILING);
+	wti_streams_note(streams, WT_NOTE_CEILING, text);
+}
+
+static void say_first(struct wti_streams *streams, const struct wti_stream *stream)
+{
+	if (streams->why[0] || !stream->why[0])
+		return;
+	if (stream->end == WTI_STREAM_CEILING) {
+		reach_ceiling(streams);
+		return;
+	}
+	snprintf(streams->why, sizeof(streams->why), "%s", stream->why);
+	wti_streams_note(streams, WT_NOTE_DISK_FULL, stream->why);
 }
 
 static struct wti_stream *biggest(struct wti_streams *streams)
@@ -264,17 +281,11 @@ static bool is_full(struct wti_streams *streams)
 
 void wti_streams_limit(struct wti_streams *streams)
 {
-	char text[96], size[16];
-
 	if (!streams->bytes_max || streams->end)
 		return;
 	if (streams->flight_ns ? shorten_flight(streams) : !is_full(streams))
 		return;
-	snprintf(text, sizeof(text), "the trace has reached its ceiling of %s",
-		 wti_format_bytes(size, streams->bytes_max));
-	snprintf(streams->why, sizeof(streams->why), "%.199s", text);
-	end_all(streams, WTI_STREAM_CEILING);
-	wti_streams_note(streams, WT_NOTE_CEILING, text);
+	reach_ceiling(streams);
 }
 
 static void check_folder(struct wti_streams *streams)
@@ -344,8 +355,9 @@ static void emit_unwritten(struct wti_streams *streams, const struct wti_stream 
 void wti_streams_finish(struct wti_streams *streams)
 {
 	check_folder(streams);
-	for (size_t i = 0; i < streams->count; i++) {
+	for (size_t i = 0; i < streams->count; i++)
 		close_stream(streams, streams->all[i], WTI_STREAM_DONE);
+	for (size_t i = 0; i < streams->count; i++) {
 		say_first(streams, streams->all[i]);
 		emit_unwritten(streams, streams->all[i]);
 	}

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
@@ -74,30 +75,33 @@ static void fill(struct wti_stream *stream)
 	}
 }
 
-static void count_marks(const char *path, uint64_t *ret_count)
+/* Events of a kind; and the sum of what stands in a field of them. */
+static void count_events(const char *path, const char *kind, int field, uint64_t *ret_count,
+			 uint64_t *ret_sum)
 {
 	struct wt_trace *trace = NULL;
 	struct wt_cursor *cursor = NULL;
-	const char *kind = "mark";
 	struct wt_query query;
 	struct wt_event event;
 	struct wt_err err;
 
-	*ret_count = 0;
+	*ret_count = *ret_sum = 0;
 	wt_query_init(&query);
 	query.kinds = &kind;
 	query.kind_count = 1;
 	REQUIRE(!wt_trace_open(path, &trace, &err));
 	REQUIRE(!wt_cursor_open(trace, &query, &cursor, &err));
-	while (wt_cursor_next(cursor, &event, &err) > 0)
+	while (wt_cursor_next(cursor, &event, &err) > 0) {
 		++*ret_count;
+		*ret_sum += wt_event_u64(&event, field);
+	}
 	wt_cursor_free(cursor);
 	wt_trace_free(trace);
 }
 
 static void test_each_ceiling(void)
 {
-	uint64_t cut = 0, written;
+	uint64_t cut = 0, written, values;
 
 	for (uint64_t bytes = 600; bytes < 200000; bytes += 1 + bytes / 24) {
 		struct wti_stream stream = {
@@ -108,7 +112,7 @@ static void test_each_ceiling(void)
 			continue;
 		fill(&stream);
 		wti_stream_close(&stream, WTI_STREAM_DONE);
-		count_marks(stream.path, &written);
+		count_events(stream.path, "mark", WT_MARK_FIELD_VALUE, &written, &values);
 		CHECK_INT(written + stream.unwritten, ROUNDS * MARKS);
 		cut += stream.unwritten != 0;
 		wti_stream_release(&stream);
@@ -163,6 +167,52 @@ static void test_room_is_used(void)
 	}
 }
 
+/* A run of one process, which ends before anybody looks at the ceiling; whether its end met that.
+ */
+static void end_near_ceiling(uint64_t bytes_max, uint64_t *met)
+{
+	struct wti_streams_options options = {
+		.folder = folder, .folder_fd = -1, .clock = &clock_now, .bytes_max = bytes_max};
+	struct wti_recorded_source source = {.number = 1};
+	struct wti_run_of_records run = make_run(0);
+	uint64_t lost[WT_LOST_DEVICE + 1], notes, codes;
+	struct wti_streams streams;
+	struct wti_stream *stream;
+	struct wt_err err;
+	bool was_open, at_ceiling;
+
+	REQUIRE(!wti_streams_init(&streams, &options, &err));
+	wti_streams_limit(&streams);
+	stream = streams.sink.begin(streams.sink.self, &source);
+	streams.sink.records(streams.sink.self, stream, &run);
+	was_open = stream->writer != NULL;
+	streams.sink.end(streams.sink.self, stream);
+	wti_streams_finish(&streams);
+	at_ceiling = stream->end == WTI_STREAM_CEILING; /* maybe for a clock snapshot alone */
+	wti_streams_losses(&streams, lost);
+	count_events(streams.own->path, "note", WT_NOTE_FIELD_CODE, &notes, &codes);
+	CHECK_INT(lost[WT_LOST_DISK], 0);
+	CHECK_INT(lost[WT_LOST_CEILING], stream->unwritten);
+	CHECK_INT(notes, at_ceiling);
+	CHECK_INT(codes, at_ceiling ? WT_NOTE_CEILING : 0);
+	CHECK(!strstr(streams.why, "ceiling") == !at_ceiling);
+	CHECK(at_ceiling || !stream->unwritten);
+	*met += was_open && stream->unwritten;
+	wti_streams_remove(&streams);
+	wti_streams_release(&streams);
+}
+
+/* The last flush of a process may be the one that does not fit; the disk has nothing to do with it.
+ */
+static void test_ceiling_at_the_end(void)
+{
+	uint64_t met = 0;
+
+	for (uint64_t bytes = 4000; bytes < 16000; bytes += 32)
+		end_near_ceiling(bytes, &met);
+	CHECK(met > 0);
+}
+
 /* One process after another; all of them have a stream, and no two of them the same. */
 static void test_five_digits(void)
 {
@@ -193,6 +243,7 @@ static void test_five_digits(void)
 static const struct test tests[] = {
 	{"each_ceiling", test_each_ceiling},
 	{"room_is_used", test_room_is_used},
+	{"ceiling_at_the_end", test_ceiling_at_the_end},
 	{"five_digits", test_five_digits},
 	{NULL, NULL},
 };
