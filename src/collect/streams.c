@@ -25,6 +25,9 @@
 /* Kept free of any other: the recorder's own last words, some for each process. */
 #define OWN_RESERVE_BYTES (64u << 10)
 #define OWN_RESERVE_PROCESS_BYTES 256u
+/* Of them, what it needs in any case; under a small ceiling the reserve is less. */
+#define LAST_WORDS_BYTES (2u << 10)
+#define SMALL_CEILING_BYTES (16u << 10)
 
 /* ---- One ceiling for all -------------------------------------------------------------------- */
 
@@ -219,6 +222,22 @@ static void end_all(struct wti_streams *streams, enum wti_stream_end why)
 		close_stream(streams, streams->all[i], why);
 }
 
+/*
+ * The recorder's own stream goes on, in the room that the others leave. A ceiling too small for
+ * even the last words is exceeded by them: otherwise nobody would know that something is missing.
+ */
+static void limit_own(struct wti_streams *streams)
+{
+	uint64_t used = wti_stream_finished_bytes(streams->own), room;
+
+	for (size_t i = 0; i < streams->count; i++)
+		used += wti_stream_finished_bytes(streams->all[i]);
+	room = streams->bytes_max > used ? streams->bytes_max - used : 0;
+	if (room < LAST_WORDS_BYTES && streams->bytes_max < SMALL_CEILING_BYTES)
+		room = LAST_WORDS_BYTES;
+	wti_stream_allow(streams->own, room, 1);
+}
+
 static void reach_ceiling(struct wti_streams *streams)
 {
 	char text[96], size[16];
@@ -229,7 +248,9 @@ static void reach_ceiling(struct wti_streams *streams)
 		 wti_format_bytes(size, streams->bytes_max));
 	snprintf(streams->why, sizeof(streams->why), "%.199s", text);
 	end_all(streams, WTI_STREAM_CEILING);
+	limit_own(streams);
 	wti_streams_note(streams, WT_NOTE_CEILING, text);
+	wti_stream_flush(streams->own);
 }
 
 static void say_first(struct wti_streams *streams, const struct wti_stream *stream)
@@ -331,7 +352,9 @@ void wti_streams_tick(struct wti_streams *streams, uint64_t now_ns)
 	check_folder(streams);
 	for (size_t i = 0; i < streams->count; i++)
 		tick_stream(streams, streams->all[i], now_ns);
-	wti_stream_flush(streams->own);
+	/* After the end a block a second would use up the room for the last words. */
+	if (!streams->end)
+		wti_stream_flush(streams->own);
 }
 
 static uint32_t reason_of(const struct wti_stream *stream)
@@ -399,6 +422,8 @@ void wti_streams_not_followed(struct wti_streams *streams, uint32_t pid, uint32_
 	uint64_t values[] = {pid, reason, 0};
 	struct wt_text text = {command, strlen(command)};
 
+	if (streams->end) /* run.json counts it; here there is no room for all that are to come */
+		return;
 	wti_stream_own(streams->own, WT_KIND_NOT_FOLLOWED, values, WTI_COUNT(values), &text);
 }
 

@@ -14,6 +14,9 @@
 
 #define ROUNDS 40
 #define MARKS 500
+#define CEILING_BYTES 100000u
+#define SECONDS 2000u
+#define PROGRAM 1000000u
 #define PROCESSES 10010u /* more than four digits can number */
 
 static char folder[] = "/tmp/wheeltap-stream-XXXXXX";
@@ -213,6 +216,78 @@ static void test_ceiling_at_the_end(void)
 	CHECK(met > 0);
 }
 
+/* One process, until no more of it can be written. */
+static void fill_until_ceiling(struct wti_streams *ret_streams, uint64_t bytes_max)
+{
+	struct wti_streams_options options = {
+		.folder = folder, .folder_fd = -1, .clock = &clock_now, .bytes_max = bytes_max};
+	struct wti_recorded_source source = {.number = 1};
+	struct wt_err err;
+	void *stream;
+
+	REQUIRE(!wti_streams_init(ret_streams, &options, &err));
+	stream = ret_streams->sink.begin(ret_streams->sink.self, &source);
+	for (uint64_t i = 0; i < 400; i++) {
+		struct wti_run_of_records run = make_run(i * MARKS);
+
+		ret_streams->sink.records(ret_streams->sink.self, stream, &run);
+		wti_streams_limit(ret_streams);
+	}
+	CHECK_INT(ret_streams->end, WTI_STREAM_CEILING);
+}
+
+/* Two processes a second, one of them recorded, until long after the ceiling. */
+static void test_nothing_grows_after_ceiling(void)
+{
+	struct wti_streams streams;
+	uint64_t found, sum;
+
+	fill_until_ceiling(&streams, CEILING_BYTES);
+	for (uint32_t i = 1; i <= SECONDS; i++) {
+		wti_streams_not_followed(&streams, i, WT_NOT_FOLLOWED_NO_AGENT, "sleep");
+		wti_streams_exit(&streams, i, 0);
+		wti_streams_tick(&streams, streams.ticked_ns + 1000000000u);
+	}
+	wti_streams_exit(&streams, PROGRAM, 0);
+	wti_streams_finish(&streams);
+	CHECK(wti_streams_bytes(&streams) <= CEILING_BYTES);
+	count_events(streams.own->path, "note", WT_NOTE_FIELD_CODE, &found, &sum);
+	CHECK_INT(found, 1);
+	count_events(streams.own->path, "lost", WT_LOST_FIELD_COUNT, &found, &sum);
+	CHECK_INT(sum, streams.all[0]->unwritten);
+	count_events(streams.own->path, "exit", WT_EXIT_FIELD_PID, &found, &sum);
+	CHECK_INT(found, SECONDS + 1);
+	CHECK_INT(sum, SECONDS * (SECONDS + 1) / 2 + PROGRAM);
+	wti_streams_remove(&streams);
+	wti_streams_release(&streams);
+}
+
+/* Whatever the recorder has to say, its own stream ends before it takes more than there is. */
+static void test_words_have_a_ceiling(void)
+{
+	static const uint64_t ceilings[] = {16 << 10, 17000, 25000, CEILING_BYTES, 1 << 20};
+
+	for (size_t i = 0; i < WTI_COUNT(ceilings); i++) {
+		struct wti_streams streams;
+		uint64_t notes, codes;
+
+		fill_until_ceiling(&streams, ceilings[i]);
+		for (uint64_t n = 0; n < 100000; n++) {
+			char text[32];
+
+			snprintf(text, sizeof(text), "%llx", (unsigned long long)scatter(n));
+			wti_streams_note(&streams, WT_NOTE_INFO, text);
+		}
+		wti_streams_finish(&streams);
+		CHECK(wti_streams_bytes(&streams) <= ceilings[i]);
+		count_events(streams.own->path, "note", WT_NOTE_FIELD_CODE, &notes, &codes);
+		CHECK_INT(notes, 1);
+		CHECK_INT(codes, WT_NOTE_CEILING);
+		wti_streams_remove(&streams);
+		wti_streams_release(&streams);
+	}
+}
+
 /* One process after another; all of them have a stream, and no two of them the same. */
 static void test_five_digits(void)
 {
@@ -244,6 +319,8 @@ static const struct test tests[] = {
 	{"each_ceiling", test_each_ceiling},
 	{"room_is_used", test_room_is_used},
 	{"ceiling_at_the_end", test_ceiling_at_the_end},
+	{"nothing_grows_after_ceiling", test_nothing_grows_after_ceiling},
+	{"words_have_a_ceiling", test_words_have_a_ceiling},
 	{"five_digits", test_five_digits},
 	{NULL, NULL},
 };
