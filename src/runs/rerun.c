@@ -176,47 +176,57 @@ static bool is_in_path(const char *program, const char *path)
 	return false;
 }
 
-/* The script of an interpreter: its first word that is no option. */
-static const char *script_of(char *const *command)
+/* python, python3, python3.13: what else begins so is another program. */
+static bool is_python(const char *program)
 {
-	const char *base = strrchr(command[0], '/');
+	const char *slash = strrchr(program, '/'), *base = slash ? slash + 1 : program;
 
-	if (strncmp(base ? base + 1 : command[0], "python", 6) != 0)
-		return NULL;
-	for (size_t i = 1; command[i]; i++) {
-		if (!strcmp(command[i], "-m") || !strcmp(command[i], "-c"))
-			return NULL;
-		if (!strcmp(command[i], "-X") || !strcmp(command[i], "-W"))
-			i += command[i + 1] != NULL;
-		else if (*command[i] != '-')
-			return command[i];
-	}
-	return NULL;
+	return !strncmp(base, "python", 6) && !base[6 + strspn(base + 6, "0123456789.")];
 }
 
-/* An interpreter that is given no script, module or code takes the program from there. */
-static bool reads_its_program(char *const *command)
-{
-	const char *base = strrchr(command[0], '/');
+enum source { SOURCE_OTHER, SOURCE_INPUT, SOURCE_SCRIPT };
 
-	if (strncmp(base ? base + 1 : command[0], "python", 6) != 0)
-		return false;
+/* Options that stand in one word after its dash. Their value is the rest of it or the next word. */
+static enum source read_letters(const char *letters, bool *ret_has_value)
+{
+	size_t plain = strcspn(letters, "mcXWVh?");
+
+	*ret_has_value = letters[plain] && strchr("XW", letters[plain]) && !letters[plain + 1];
+	return letters[plain] && strchr("mcVh?", letters[plain]) ? SOURCE_OTHER : SOURCE_INPUT;
+}
+
+/* Where an interpreter takes its program from: without script, module or code from its input. */
+static enum source source_of(char *const *command, const char **ret_script)
+{
+	bool has_options = true, has_value;
+
+	if (!is_python(command[0]))
+		return SOURCE_OTHER;
 	for (size_t i = 1; command[i]; i++) {
-		if (!strcmp(command[i], "-"))
-			return true;
-		if (!strcmp(command[i], "-m") || !strcmp(command[i], "-c"))
-			return false;
-		if (!strcmp(command[i], "-X") || !strcmp(command[i], "-W"))
-			i += command[i + 1] != NULL;
-		else if (*command[i] != '-')
-			return false;
+		const char *word = command[i];
+
+		if (!strcmp(word, "-"))
+			return SOURCE_INPUT;
+		if (!has_options || *word != '-') {
+			*ret_script = word;
+			return SOURCE_SCRIPT;
+		}
+		if (!strcmp(word, "--"))
+			has_options = has_value = false;
+		else if (!strcmp(word, "--check-hash-based-pycs"))
+			has_value = true;
+		else if (word[1] == '-' || read_letters(word + 1, &has_value) == SOURCE_OTHER)
+			return SOURCE_OTHER; /* or it prints help, or its version */
+		i += has_value && command[i + 1];
 	}
-	return true;
+	return SOURCE_INPUT;
 }
 
 static int refuse_unkept(char *const *command, struct wt_err *err)
 {
-	if (!reads_its_program(command))
+	const char *script = NULL;
+
+	if (source_of(command, &script) != SOURCE_INPUT)
 		return 0;
 	return wti_err(err, WT_E_MISSING,
 		       "'%s' read its program from standard input, which is not recorded: save "
@@ -241,9 +251,10 @@ static int find_missing(const struct wti_rerun_plan *plan, char *const *environm
 			struct wt_err *err)
 {
 	const char *directory = plan->run.directory, *program = plan->command[0];
-	const char *script = script_of(plan->command);
+	const char *script = NULL;
 	struct stat st;
 
+	source_of(plan->command, &script);
 	if (!directory)
 		return wti_err(err, WT_E_MISSING, "the folder in which '%s' ran was not recorded",
 			       plan->run.name);

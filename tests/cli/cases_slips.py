@@ -218,4 +218,18 @@ def test_rerun_of_standard_input(b: Bench) -> None:
         said = b.run("rerun", f"run{number}", code=3).err
         assert "read its program from standard input, which is not recorded" in said and "would be run" not in said, said
     b.run("record", "-q", "-o", "code", "--", "/usr/bin/python3", "-c", "pass")
-    assert "standard input" not in b.run("rerun", "code", code=None).err
+    (b.folder / "python_wrapper").write_text("#!/bin/sh\n")
+    (b.folder / "python_wrapper").chmod(0o755)
+    (b.folder / "code.py").write_text("")
+    file = b.folder / "code" / "run.json"
+    recorded, python = json.loads(file.read_text()), "/usr/bin/python3"
+    for command, code, wanted in (
+            ([python, "-c", "pass"], 2, "would be run"), ([python, "-cpass"], 2, "would be run"), ([python, "-mthis"], 2, "would be run"),
+            ([python, "-um", "this"], 2, "would be run"), ([python, "-IBc", "pass"], 2, "would be run"), ([python, "--version"], 2, "would be run"),
+            ([python, "-V"], 2, "would be run"), ([python, "-h"], 2, "would be run"), (["./python_wrapper"], 2, "would be run"),
+            ([python, "-Xutf8", "-uW", "ignore", "code.py", "-"], 2, "would be run"), ([python, "--", "code.py"], 2, "would be run"),
+            ([python, "-uX", "utf8", "none.py"], 3, "script 'none.py' is missing"), ([python, "-Wignore", "none.py"], 3, "script 'none.py'"),
+            ([python, "--check-hash-based-pycs", "always", "none.py"], 3, "script 'none.py'"), ([python, "--", "none.py"], 3, "script 'none.py'"),
+            ([python, "-uX", "utf8"], 3, "standard input"), ([python, "-Xutf8", "-"], 3, "standard input"), ([python, "--"], 3, "standard input")):
+        file.write_text(json.dumps({**recorded, "command": command}))
+        assert wanted in b.run("rerun", "code", code=code).err, command
