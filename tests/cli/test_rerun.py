@@ -87,6 +87,22 @@ def metric() -> None:
     tap.equal("and nothing was run", Path("values").read_text(), "1\n" * 9)
 
 
+def metric_missing() -> None:
+    """One rerun that omits it does not undo what the others have shown."""
+    command = script(f"echo >>made; test $(wc -l <made) -ne 3 || exec {DIFFERS} 3 3\nexec {DIFFERS} 3 0 some\n")
+    Path("some").write_text("".join(f"{value}\n" for value in range(1, 12)))
+    wheeltap("record", "-q", "-o", "some-run", "--", *command.split())
+    done, said = rerun("some-run", command, "--times", "6", "--metric", "loss")
+    tap.equal("five of six are enough", (done.returncode, said["recorded"]), (0, 1), done)
+    values = [row["metric"] for row in said["tables"]["tries"]]
+    tap.equal("the value that is missing stays empty", values, [2, None, 3, 4, 5, 6], said)
+    tap.check("a note says which", any("rerun 2 is left out" in note for note in said["notes"]), said)
+    Path("made").write_text("\n")
+    done, said = rerun("some-run", command, "--times", "5", "--metric", "loss")
+    tap.equal("four are not", (done.returncode, said["status"], len(said["tables"]["tries"]), "low" in said), (3, "different", 5, False), done)
+    tap.check("a note says so", any("'loss' was not judged: 4 reruns have it" in note for note in said["notes"]), said)
+
+
 def script(text: str) -> str:
     Path("again.sh").write_text(text)
     return "sh again.sh"
@@ -153,7 +169,7 @@ def narrowing_interrupted() -> None:
 def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for case in (while_it_runs, the_same, metric, killed, stopped, interrupted, narrowing_interrupted):
+        for case in (while_it_runs, the_same, metric, metric_missing, killed, stopped, interrupted, narrowing_interrupted):
             tap.case(case.__name__, case)
         os.chdir("/")
     return tap.finish()

@@ -22,6 +22,7 @@
 #include "meanwhile.h"
 #include "narrow.h"
 #include "tensors.h"
+#include "tries.h"
 #include "values.h"
 
 #define TIMES_MAX 1000u
@@ -42,30 +43,19 @@ struct rerun_options {
 
 static const struct rerun_options defaults = {.times = 1};
 
-/* What one rerun gave. */
-struct
-try {
-	enum wti_repeat verdict;
-	int64_t steps;
-	int status;       /* of the program */
-	uint64_t seen_ns; /* after how long the difference was seen while it ran; 0: it was not */
-	double metric;
-	uint32_t line;
-	char callee[128], file[512], folder[PATH_MAX];
-};
-
 /* What all of them gave. */
 struct rerun {
 	const struct rerun_options *options;
 	struct wti_rerun_plan plan;
 	struct wt_result result;
-	struct try *tries;
+	struct wti_try *tries;
 	size_t try_count;
 	struct wti_compared_runs *shown;    /* the first that differs, otherwise the last */
 	struct wti_compared_runs *narrowed; /* or NULL */
 	uint64_t identical, within, different, unmeasured;
 	int64_t steps; /* that all of them have */
 	struct wti_rerun_metric metric;
+	size_t metric_count; /* reruns that have it */
 	enum wti_grade grade;
 };
 
@@ -89,16 +79,16 @@ static int consent(const struct rerun *rerun, struct wt_err *err)
 
 /* ---- One try --------------------------------------------------------------------------------- */
 
-static struct try *add_try(struct rerun *rerun, const struct wti_compared_runs *runs,
-			   const char *folder, int status)
+static struct wti_try *add_try(struct rerun *rerun, const struct wti_compared_runs *runs,
+			       const char *folder, int status)
 {
 	const struct wti_first_difference *first = wti_divergence_first(&runs->report);
-	struct try *one = &rerun->tries[rerun->try_count++];
+	struct wti_try *one = &rerun->tries[rerun->try_count++];
 
-	*one = (struct try){.verdict = runs->report.verdict,
-			    .steps = runs->report.steps,
-			    .status = status,
-			    .line = first ? first->line : 0};
+	*one = (struct wti_try){.verdict = runs->report.verdict,
+				.steps = runs->report.steps,
+				.status = status,
+				.line = first ? first->line : 0};
 	snprintf(one->callee, sizeof(one->callee), "%s", first ? first->callee : "");
 	snprintf(one->file, sizeof(one->file), "%s", first ? first->file : "");
 	snprintf(one->folder, sizeof(one->folder), "%s", folder);
@@ -227,84 +217,65 @@ static int try_once(struct rerun *rerun, const struct wti_front *front, struct w
 	return 0;
 }
 
+/* One that ended before it had the metric is left out: what the others have shown stands. */
+static int take_metric(struct rerun *rerun, const struct wti_front *front, size_t at,
+		       double *values)
+{
+	struct wti_try *one = &rerun->tries[at];
+	struct wt_err unread = {.offset = -1};
+	int r = wti_rerun_value(front, one->folder, rerun->options->metric, &one->metric, &unread);
+
+	if (r == WT_E_NOMEM)
+		return r;
+	one->has_metric = !r;
+	if (one->has_metric)
+		values[rerun->metric_count++] = one->metric;
+	else
+		wt_result_note(&rerun->result, "rerun %zu is left out: %s", at + 1, unread.message);
+	return 0;
+}
+
+static bool is_judged(const struct rerun *rerun)
+{
+	return rerun->metric_count >= WTI_RERUN_METRIC_MIN;
+}
+
 /* Reruns that differ in bits: is the run one more of the same? */
 static int judge_metric(struct rerun *rerun, const struct wti_front *front, struct wt_err *err)
 {
 	double *values = calloc(rerun->try_count + 1, sizeof(*values));
-	int r = values ? 0 : wti_err(err, WT_E_NOMEM, "out of memory");
+	int r = values ? 0 : WT_E_NOMEM;
 
-	for (size_t i = 0; i < rerun->try_count && !r; i++) {
-		r = wti_rerun_value(front, rerun->tries[i].folder, rerun->options->metric,
-				    &values[i], err);
-		rerun->tries[i].metric = values[i];
-	}
-	if (!r) {
-		rerun->metric = wti_rerun_metric(rerun->metric.recorded, values, rerun->try_count);
+	for (size_t i = 0; i < rerun->try_count && !r; i++)
+		r = take_metric(rerun, front, i, values);
+	if (!r && is_judged(rerun)) {
+		rerun->metric =
+			wti_rerun_metric(rerun->metric.recorded, values, rerun->metric_count);
 		if (rerun->grade == WTI_GRADE_R0 && rerun->metric.is_within)
 			rerun->grade = WTI_GRADE_R4;
+	} else if (!r) {
+		wt_result_note(&rerun->result,
+			       "'%s' was not judged: %zu reruns have it, %u are needed",
+			       rerun->options->metric, rerun->metric_count, WTI_RERUN_METRIC_MIN);
 	}
 	free(values);
-	return r;
+	return r ? wti_err(err, r, "out of memory") : 0;
 }
 
 /* ---- All of them ----------------------------------------------------------------------------- */
-
-static void add_text(struct wt_table *table, const char *text)
-{
-	wt_table_text(table, text, strlen(text));
-}
-
-static struct wt_table *show_tries(struct rerun *rerun)
-{
-	static const char *const words[] = {"not measured", "bit-identical", "different",
-					    "within tolerances"};
-	struct wt_table *table = wt_result_table(&rerun->result, "tries", "reruns");
-	const char *metric = rerun->options->metric;
-
-	wt_table_column(table, "try", "rerun", WT_CELL_ID);
-	wt_table_column(table, "verdict", "verdict", WT_CELL_TEXT);
-	wt_table_column(table, "steps", "steps", WT_CELL_NUMBER);
-	wt_table_column(table, "operation", "first operation", WT_CELL_TEXT);
-	wt_table_column(table, "file", "file", WT_CELL_TEXT);
-	wt_table_column(table, "line", "line", WT_CELL_ID);
-	wt_table_column(table, "status", "exit status", WT_CELL_ID);
-	wt_table_column(table, "seen_ns", "seen after", WT_CELL_NS);
-	if (metric)
-		wt_table_column(table, "metric", metric, WT_CELL_NUMBER);
-	wt_table_column(table, "folder", "recorded in", WT_CELL_TEXT);
-	for (size_t i = 0; i < rerun->try_count; i++) {
-		const struct try *one = &rerun->tries[i];
-
-		wt_table_row(table);
-		wt_table_count(table, i + 1);
-		add_text(table, words[one->verdict]);
-		wt_table_number(table, (double)one->steps);
-		add_text(table, one->callee);
-		add_text(table, one->file);
-		wt_table_count(table, one->line);
-		wt_table_count(table, (uint64_t)one->status);
-		if (one->seen_ns)
-			wt_table_ns(table, (int64_t)one->seen_ns);
-		else
-			wt_table_empty(table);
-		if (metric)
-			wt_table_number(table, one->metric);
-		add_text(table, one->folder);
-	}
-	return table;
-}
 
 static void print_end(const struct rerun *rerun, struct wti_buf *out)
 {
 	uint64_t all = rerun->try_count;
 
-	if (rerun->options->metric)
+	if (is_judged(rerun))
 		wti_textf(out,
 			  "%s was %.6g, %s %.6g to %.6g, where 95 %% of such runs lie by the %llu "
 			  "reruns (mean %.6g)\n",
 			  rerun->options->metric, rerun->metric.recorded,
 			  rerun->metric.is_within ? "within" : "outside of", rerun->metric.low,
-			  rerun->metric.high, (unsigned long long)all, rerun->metric.mean);
+			  rerun->metric.high, (unsigned long long)rerun->metric_count,
+			  rerun->metric.mean);
 	wti_textf(out, "grade %s: %s", wti_grade_name(rerun->grade), wti_grade_words(rerun->grade));
 	if (all > 1)
 		wti_textf(out, "; %llu of %llu reruns bit-identical",
@@ -329,6 +300,8 @@ static void print_narrowed(const struct rerun *rerun, struct wti_buf *out,
 
 static int code_of(const struct rerun *rerun)
 {
+	if (rerun->options->metric && !is_judged(rerun))
+		return WTI_EXIT_TRACE;
 	if (rerun->options->metric)
 		return rerun->metric.is_within ? WTI_EXIT_CLEAN : WTI_EXIT_FINDINGS;
 	return rerun->different    ? WTI_EXIT_FINDINGS
@@ -340,7 +313,8 @@ static int print(struct rerun *rerun)
 {
 	const struct rerun_options *options = rerun->options;
 	struct wti_style style = wti_style_stdout();
-	struct wt_table *tries = show_tries(rerun);
+	struct wt_table *tries =
+		wti_tries_table(&rerun->result, rerun->tries, rerun->try_count, options->metric);
 	struct wti_buf out;
 	bool ok;
 
@@ -351,6 +325,8 @@ static int print(struct rerun *rerun)
 		wt_result_fact_text(&rerun->result, "metric", "", options->metric);
 		wt_result_fact_number(&rerun->result, "recorded", "", WT_CELL_NUMBER,
 				      rerun->metric.recorded);
+	}
+	if (is_judged(rerun)) {
 		wt_result_fact_number(&rerun->result, "low", "", WT_CELL_NUMBER, rerun->metric.low);
 		wt_result_fact_number(&rerun->result, "high", "", WT_CELL_NUMBER,
 				      rerun->metric.high);
