@@ -150,9 +150,11 @@ def interrupted() -> None:
     command = script("test -e stop && kill -INT $$\nexit 0\n")
     wheeltap("record", "-q", "-o", "int", "--", *command.split())
     Path("stop").touch()
-    done, said = rerun("int", command, "--times", "3")
+    done, said = rerun("int", command, "--times", "3", "--emit", "repro.py")
     tap.equal("it is not run again", len(said["tables"]["tries"]), 1, said)
+    tap.equal("and counted once", said["times"], 1, said)
     tap.check("a note says why", any("was interrupted" in note for note in said["notes"]), said)
+    tap.check("and that no program was written", any("nothing was written to 'repro.py'" in note for note in said["notes"]), said)
     done = wheeltap("record", "-q", "-o", "always", "--", *command.split())
     tap.equal("one that always ends so is", len(rerun("always", command, "--times", "2")[1]["tables"]["tries"]), 2)
 

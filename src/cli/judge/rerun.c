@@ -320,7 +320,7 @@ static int print(struct rerun *rerun)
 
 	wt_result_fact_text(&rerun->result, "grade", "grade", wti_grade_name(rerun->grade));
 	wt_result_fact_count(&rerun->result, "identical", "", WT_CELL_COUNT, rerun->identical);
-	wt_result_fact_count(&rerun->result, "times", "", WT_CELL_COUNT, options->times);
+	wt_result_fact_count(&rerun->result, "times", "", WT_CELL_COUNT, rerun->try_count);
 	if (options->metric) {
 		wt_result_fact_text(&rerun->result, "metric", "", options->metric);
 		wt_result_fact_number(&rerun->result, "recorded", "", WT_CELL_NUMBER,
@@ -435,6 +435,9 @@ static int run_all(struct rerun *rerun, const char *word, struct wt_err *err)
 		r = wti_err(err, WT_E_NOMEM, "out of memory");
 	for (uint64_t i = 0; i < rerun->options->times && !r && !is_interrupted(rerun); i++)
 		r = try_once(rerun, &front, err);
+	if (!r && is_interrupted(rerun) && rerun->options->emit)
+		wt_result_note(&rerun->result, "nothing was written to '%s': rerun was interrupted",
+			       rerun->options->emit);
 	if (r || is_interrupted(rerun))
 		return r || !rerun->options->metric ? r : refuse_few(rerun, err);
 	if (rerun->options->metric)
