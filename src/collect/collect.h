@@ -61,6 +61,7 @@ struct wti_record_options {
 	int64_t duration_ns; /* detach after this long; 0: never */
 	int64_t wait_ns;     /* for processes that outlive the program; INT64_MAX: to their end */
 	bool strings_keep;
+	bool ends_group;          /* what asks to end goes to the program's whole process group */
 	uint64_t blobs_bytes_max; /* of tensors' bytes that are kept; 0: none are */
 	struct wti_sink *watch;   /* looks on while the program runs; or NULL */
 	const struct wti_syscalls_options *syscalls; /* record them; or NULL */

@@ -410,8 +410,11 @@ void wti_launch_terminal(struct wti_launch *launch, bool to_program)
 
 void wti_launch_signal(const struct wti_launch *launch, int number, bool group)
 {
-	if (launch->pid > 0)
-		kill(group ? -launch->pid : launch->pid, number);
+	if (launch->pid <= 0)
+		return;
+	/* One that has just been forked does not lead its group yet. */
+	if (!group || kill(-launch->pid, number))
+		kill(launch->pid, number);
 }
 
 bool wti_launch_drain(struct wti_launch *launch, uint64_t timeout_ns)

@@ -65,6 +65,12 @@ static bool asks_to_end(int number)
 	return number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
 }
 
+/* A shell may end without passing it on: what it has started would go on, unrecorded. */
+static bool is_for_group(const struct wti_recorder *recorder, int number)
+{
+	return recorder->options->ends_group && asks_to_end(number);
+}
+
 /* What becomes of it is the program's decision: see status_of() in describe.c. */
 static void note_end(struct wti_recorder *recorder, int number)
 {
@@ -80,7 +86,7 @@ static void pass_on(struct wti_recorder *recorder, const struct signalfd_siginfo
 {
 	int number = (int)info->ssi_signo;
 	/* From the terminal it is for the whole group, which has not seen it: see launch.h. */
-	bool group = info->ssi_code == SI_KERNEL;
+	bool group = info->ssi_code == SI_KERNEL || is_for_group(recorder, number);
 
 	if (number == SIGCONT) {
 		wti_launch_terminal(&recorder->launch, true);
@@ -117,7 +123,8 @@ static void pass_on_waiting(struct wti_recorder *recorder)
 {
 	for (int number = 1; number < 64; number++) {
 		if (recorder->signals_waiting & (1ull << number))
-			wti_launch_signal(&recorder->launch, number, false);
+			wti_launch_signal(&recorder->launch, number,
+					  is_for_group(recorder, number));
 	}
 	recorder->signals_waiting = 0;
 }

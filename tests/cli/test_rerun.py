@@ -130,6 +130,34 @@ def killed() -> None:
     tap.equal("rerun is killed, and the program ends", waited("", int(Path("pid").read_text())), True)
 
 
+def group() -> None:
+    """A shell that waits for its child passes no signal on to it."""
+    command = script("test -e wanted || exit 0; sleep 600 & echo $! >child; wait; exit 0\n")
+    wheeltap("record", "-q", "-o", "group", "--", *command.split())
+    Path("wanted").touch()
+    judge = subprocess.Popen([WHEELTAP, "rerun", "group", "--times", "2", "--yes", command], env=environment(), stderr=subprocess.DEVNULL)
+    tap.equal("the child runs", waited("child"), True)
+    child = int(Path("child").read_text())
+    judge.terminate()
+    judge.wait(timeout=PATIENCE)
+    ended = waited("", child)
+    tap.equal("rerun is ended, and the child ends", ended, True)
+    if not ended:
+        os.kill(child, signal.SIGKILL)
+
+
+def parent() -> None:
+    """What was set before the exec does not count: the system undoes it for a program with capabilities."""
+    Path("parent.sh").write_text(f"{WHEELTAP} record -q --parent $$ -o parent -- sh -c 'echo $$ >alone; exec sleep 600' & wait\n")
+    shell = subprocess.Popen(["sh", "parent.sh"], env=environment())
+    tap.equal("the program runs", waited("alone"), True)
+    shell.kill()
+    shell.wait(timeout=PATIENCE)
+    tap.equal("the process that started record is killed, and the program ends", waited("", int(Path("alone").read_text())), True)
+    done = wheeltap("record", "--parent", "1", "--", "true")
+    tap.check("another process than its own is refused", done.returncode == 125 and "'--parent' takes the process" in done.stderr, done)
+
+
 def stopped() -> None:
     """As at a terminal, whose shell waits for rerun alone."""
     command = script("test -e halt || exit 0; kill -TSTP $$\n")
@@ -171,7 +199,7 @@ def narrowing_interrupted() -> None:
 def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for case in (while_it_runs, the_same, metric, metric_missing, killed, stopped, interrupted, narrowing_interrupted):
+        for case in (while_it_runs, the_same, metric, metric_missing, killed, group, parent, stopped, interrupted, narrowing_interrupted):
             tap.case(case.__name__, case)
         os.chdir("/")
     return tap.finish()

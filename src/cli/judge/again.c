@@ -59,10 +59,11 @@ static size_t add_words(char **words, size_t at, const char *const *more)
 }
 
 /* Runs are compared operation by operation: none may be lost. */
-static char **words_of(const struct wti_again *again)
+static char **words_of(const struct wti_again *again, const char *parent)
 {
 	const char *const begin[] = {"wheeltap", "record", NULL};
-	const char *const end[] = {"--quiet", "--on-full=wait", "-o", again->folder, "--", NULL};
+	const char *const end[] = {"--quiet", "--on-full=wait", parent, "-o", again->folder, "--",
+				   NULL};
 	const struct wti_rerun_plan *plan = again->plan;
 	size_t count = sizeof(begin) / sizeof(begin[0]) + sizeof(end) / sizeof(end[0]) +
 		       count_of(plan->options) + count_of((char *const *)again->more) +
@@ -80,7 +81,8 @@ static char **words_of(const struct wti_again *again)
 	return words;
 }
 
-/* If this process is ended, by whatever, the program is asked to end: nobody waits for it. */
+/* If this process is ended, by whatever, the program is asked to end: nobody waits for it. From the
+ * exec on `record --parent` sees to that. */
 static void become(const struct wti_again *again, char **words, pid_t parent)
 {
 	int null = open("/dev/null", O_RDWR);
@@ -126,7 +128,7 @@ static time_t ask_to_end(pid_t child)
 {
 	struct timespec now;
 
-	kill(child, SIGTERM); /* the recorder passes it on, and ends when the program does */
+	kill(child, SIGTERM); /* passed on to the program's group; record ends when that does */
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return now.tv_sec;
 }
@@ -157,10 +159,13 @@ static int wait_for(const struct wti_again *again, pid_t child, int *ret_status)
 
 int wti_again_record(const struct wti_again *again, struct wt_err *err)
 {
-	char **words = words_of(again);
-	pid_t self = getpid(), child = words ? fork() : -1;
+	pid_t self = getpid(), child;
+	char parent[40], **words;
 	int status;
 
+	snprintf(parent, sizeof(parent), "--parent=%d", (int)self);
+	words = words_of(again, parent);
+	child = words ? fork() : -1;
 	if (child < 0) {
 		free(words);
 		return wti_err(err, WT_E_IO, "cannot start a process: %s", strerror(errno));

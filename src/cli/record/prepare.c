@@ -73,6 +73,7 @@ static int read_options(const struct wti_record_choice *options, struct wti_reco
 		record->temporary = temporary;
 	if (options->duration_ns < 0)
 		return wti_err(err, WT_E_ARG, "'--duration' must not be negative");
+	record->ends_group = options->parent != 0;
 	if (read_wait(options->wait, record, err))
 		return err->code;
 	return read_on_full(options->on_full, record, err);
@@ -247,10 +248,10 @@ void wti_recording_release(struct wti_prepared_recording *recording)
 static int keep_options(struct wti_prepared_recording *recording,
 			const struct wti_record_choice *options, struct wt_err *err)
 {
-	static const char *const but[] = {
-		"config", "write-config", "dry-run", "report",     "output",   "force",
-		"name",   "directory",    "quiet",   "json",       "check",    "on-finding",
-		"attach", "runs",         "jobs",    "until-bits", "no-build", NULL};
+	static const char *const but[] = {"config", "write-config", "dry-run",   "report", "output",
+					  "force",  "name",         "directory", "quiet",  "json",
+					  "check",  "on-finding",   "attach",    "parent", "runs",
+					  "jobs",   "until-bits",   "no-build",  NULL};
 	int r = wti_config_words(&wti_verb_record, options, but, &recording->chosen);
 
 	recording->options.chosen = r ? NULL : recording->chosen;

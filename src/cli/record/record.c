@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The verb `record`: its options and its help. What it does is in prepare.c and conduct.c. */
+#include <inttypes.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "cli/config.h"
@@ -47,6 +51,20 @@ static int refuse_empty(const struct wti_record_choice *options, struct wt_err *
 	return 0;
 }
 
+/* Here and not before the exec: one of a program with capabilities of its own undoes it. */
+static int end_with(uint64_t parent, struct wt_err *err)
+{
+	if (!parent)
+		return 0;
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if ((uint64_t)getppid() == parent)
+		return 0;
+	return wti_err(err, WT_E_ARG,
+		       "process %" PRIu64 " has ended, or did not start this one: '--parent' takes "
+		       "the process that starts record",
+		       parent);
+}
+
 static int run(const void *opaque, char **arguments, size_t count)
 {
 	struct wti_record_choice chosen = *(const struct wti_record_choice *)opaque;
@@ -62,7 +80,8 @@ static int run(const void *opaque, char **arguments, size_t count)
 		chosen.ring_bytes = NOISE_RING_BYTES;
 	if (!chosen.python.detail) /* digits are lost within libraries, too */
 		chosen.python.detail = options->noise.mode || options->runs ? "full" : "normal";
-	if (!refuse_empty(options, &err) && options->force && !options->folder)
+	if (!end_with(options->parent, &err) && !refuse_empty(options, &err) && options->force &&
+	    !options->folder)
 		wti_err(&err, WT_E_ARG,
 			"'--force' replaces the run in a folder: give the folder with -o");
 	else if (!err.code && !count && !options->attach)
@@ -184,6 +203,11 @@ static const struct wti_option options[] = {
 	 "record the system calls of a running process, its threads and all its descendants, until "
 	 "it ends or record is interrupted; the process goes on",
 	 AT(attach)},
+	{"parent", 0, WTI_OPT_COUNT, "PID", NULL,
+	 "for a program that starts record: when this process, its parent, ends, the program gets "
+	 "SIGTERM; and what asks to end goes to the program's whole process group, not only to "
+	 "its first process",
+	 AT(parent)},
 	{"backend", 0, WTI_OPT_CHOICE, "HOW", "auto|bpf|ptrace|fastest",
 	 "how system calls are captured. auto: by BPF, which needs privileges, otherwise by "
 	 "ptrace; bpf, ptrace: only by that; fastest: by ptrace if all calls of EXPR are rare, "

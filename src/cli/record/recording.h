@@ -39,6 +39,7 @@ struct wti_record_choice {
 	const char *syscalls; /* an expression, or yes: all */
 	const char *backend;
 	uint64_t attach; /* to this process; 0: to none */
+	uint64_t parent; /* the program ends with this process; 0: with none */
 	bool stacks;
 	struct wti_record_opencl opencl;
 	struct wti_record_gpu gpu;
