@@ -174,6 +174,41 @@ def stopped() -> None:
     tap.equal("both go on", judge.wait(timeout=PATIENCE), 3)
 
 
+def children(pid: int) -> "list[tuple[str, int]]":
+    """State and number of each."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            state, parent_pid = (process / "stat").read_text().rsplit(")", 1)[1].split()[:2]
+        except OSError:
+            continue
+        if int(parent_pid) == pid:
+            found.append((state, int(process.name)))
+    return found
+
+
+def continued() -> None:
+    """A stop of the whole group is over when rerun is continued: it does not stop again because record has stopped, too."""
+    command = script("test -e hold || exit 0; echo $$ >held; until test -e release; do sleep 0.05; done\n")
+    wheeltap("record", "-q", "-o", "continued", "--", *command.split())
+    Path("hold").touch()
+    judge = subprocess.Popen([WHEELTAP, "rerun", "continued", "--yes", command], env=environment(), stderr=subprocess.DEVNULL,
+                             stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL, preexec_fn=os.setpgrp)
+    tap.equal("the program runs", waited("held"), True)
+    os.killpg(judge.pid, signal.SIGTSTP)
+    tap.check("rerun stops", os.WIFSTOPPED(os.waitpid(judge.pid, os.WUNTRACED)[1]))
+    limit = time.monotonic() + PATIENCE
+    while [state for state, _ in children(judge.pid)] != ["T"] and time.monotonic() < limit:
+        time.sleep(0.05)
+    Path("release").touch()
+    os.kill(judge.pid, signal.SIGCONT)
+    status = os.waitpid(judge.pid, os.WUNTRACED)[1]
+    tap.check("it goes on to its end", os.WIFEXITED(status), status)
+    if os.WIFSTOPPED(status):
+        os.kill(judge.pid, signal.SIGCONT)
+        judge.wait(timeout=PATIENCE)
+
+
 def interrupted() -> None:
     command = script("test -e stop && kill -INT $$\nexit 0\n")
     wheeltap("record", "-q", "-o", "int", "--", *command.split())
@@ -199,7 +234,7 @@ def narrowing_interrupted() -> None:
 def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for case in (while_it_runs, the_same, metric, metric_missing, killed, group, parent, stopped, interrupted, narrowing_interrupted):
+        for case in (while_it_runs, the_same, metric, metric_missing, killed, group, parent, stopped, continued, interrupted, narrowing_interrupted):
             tap.case(case.__name__, case)
         os.chdir("/")
     return tap.finish()

@@ -83,7 +83,7 @@ static char **words_of(const struct wti_again *again, const char *parent)
 
 /* If this process is ended, by whatever, the program is asked to end: nobody waits for it. From the
  * exec on `record --parent` sees to that. */
-static void become(const struct wti_again *again, char **words, pid_t parent)
+static void become(const struct wti_again *again, char **words, pid_t parent, const sigset_t *mask)
 {
 	int null = open("/dev/null", O_RDWR);
 
@@ -94,14 +94,37 @@ static void become(const struct wti_again *again, char **words, pid_t parent)
 		putenv(again->plan->variables[i]);
 	for (int fd = 0; fd < 3; fd++)
 		dup2(null, fd);
+	sigprocmask(SIG_SETMASK, mask, NULL);
 	execv("/proc/self/exe", words);
 	_exit(WTI_EXIT_NOT_RUN);
 }
 
-/* Stopped at the terminal, the recorder stops: the shell has to see us do the same. */
-static void stop_too(pid_t child)
+/* SIGCONT is blocked while we wait, and kept: whether somebody continued us since the last call. */
+static bool was_continued(void)
 {
-	raise(SIGSTOP);
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGCONT);
+	return sigtimedwait(&set, NULL, &(struct timespec){.tv_sec = 0}) == SIGCONT;
+}
+
+static void keep_continues(sigset_t *ret_before)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGCONT);
+	sigprocmask(SIG_BLOCK, &set, ret_before);
+}
+
+/* Stopped at the terminal, the recorder stops: the shell has to see us do the same, once. Who was
+ * stopped together with it and goes on has done so. */
+static void stop_too(pid_t child, bool is_continued)
+{
+	if (!is_continued)
+		raise(SIGSTOP);
+	was_continued();
 	kill(child, SIGCONT);
 }
 
@@ -140,6 +163,7 @@ static int wait_for(const struct wti_again *again, pid_t child, int *ret_status)
 	time_t asked = 0;
 
 	for (;;) {
+		bool is_continued = was_continued();
 		pid_t news = waitpid(child, ret_status, WNOHANG | WUNTRACED);
 
 		if (news < 0 && errno != EINTR)
@@ -147,7 +171,7 @@ static int wait_for(const struct wti_again *again, pid_t child, int *ret_status)
 		if (news > 0 && !WIFSTOPPED(*ret_status))
 			return 0;
 		if (news > 0)
-			stop_too(child);
+			stop_too(child, is_continued);
 		if (!is_ending && again->look(again->cookie)) {
 			asked = ask_to_end(child);
 			is_ending = true;
@@ -161,20 +185,23 @@ int wti_again_record(const struct wti_again *again, struct wt_err *err)
 {
 	pid_t self = getpid(), child;
 	char parent[40], **words;
-	int status;
+	sigset_t before;
+	int status, r;
 
 	snprintf(parent, sizeof(parent), "--parent=%d", (int)self);
 	words = words_of(again, parent);
+	keep_continues(&before);
 	child = words ? fork() : -1;
-	if (child < 0) {
-		free(words);
-		return wti_err(err, WT_E_IO, "cannot start a process: %s", strerror(errno));
-	}
 	if (!child)
-		become(again, words, self);
+		become(again, words, self, &before);
+	r = child < 0 ? wti_err(err, WT_E_IO, "cannot start a process: %s", strerror(errno))
+	    : wait_for(again, child, &status)
+		    ? wti_err(err, WT_E_IO, "cannot wait: %s", strerror(errno))
+		    : 0;
+	sigprocmask(SIG_SETMASK, &before, NULL);
 	free(words);
-	if (wait_for(again, child, &status))
-		return wti_err(err, WT_E_IO, "cannot wait: %s", strerror(errno));
+	if (r)
+		return r;
 	status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 	if (status == WTI_EXIT_NOT_RUN)
 		return wti_err(err, WT_E_IO, "the program could not be recorded again");
