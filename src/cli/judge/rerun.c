@@ -375,16 +375,20 @@ static void narrow(struct rerun *rerun, const struct wti_front *front)
 	rerun->narrowed = runs;
 }
 
-static int emit(const struct rerun *rerun, struct wt_err *err)
+static void emit(struct rerun *rerun)
 {
 	const struct wti_compared_runs *runs = rerun->narrowed;
+	struct wt_err refused = {.offset = -1};
 
 	if (!runs || runs->report.verdict != WTI_REPEAT_DIFFERENT)
-		return wti_err(err, WT_E_MISSING,
-			       "nothing was written to '%s': no two runs differ in an operation "
-			       "whose inputs were kept",
-			       rerun->options->emit);
-	return wti_repro_write(runs, rerun->options->emit, err);
+		wti_err(&refused, WT_E_MISSING,
+			"nothing was written to '%s': no two runs differ in an operation "
+			"whose inputs were kept",
+			rerun->options->emit);
+	else
+		wti_repro_write(runs, rerun->options->emit, &refused);
+	if (refused.code)
+		wt_result_note(&rerun->result, "%s", refused.message);
 }
 
 /* By itself where the origin was not seen; otherwise if somebody asks for more. */
@@ -445,7 +449,7 @@ static int run_all(struct rerun *rerun, const char *word, struct wt_err *err)
 	if (!r && wants_narrow(rerun))
 		narrow(rerun, &front);
 	if (!r && rerun->options->emit)
-		r = emit(rerun, err);
+		emit(rerun);
 	return r;
 }
 
