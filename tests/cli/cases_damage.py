@@ -149,6 +149,26 @@ def test_cut_between_kinds(b: Bench) -> None:
     assert seen, whole
 
 
+def test_cut_within_a_flush(b: Bench) -> None:
+    """What was flushed before is all there, also of a kind that has not happened since, or never ends."""
+    seen = set()
+    for trace in ("flushed", "flushed_load"):
+        data = b.trace(trace).read_bytes()
+        for size in range(len(data) // 3, len(data), 48):
+            (b.folder / "cut.wt").write_bytes(data[:size])
+            said = b.run("stat", "--json", "cut.wt", code=None)
+            kinds = {row["kind"]: row["events"] for row in b.run("info", "--json", "cut.wt", code=None).json()["tables"]["kinds"]}
+            whole = kinds["clock"] - 1  # the last may be that of the flush that is cut
+            if whole < 1:
+                continue
+            calls = {row["name"]: (row["count"], row["total_ns"]) for row in said.json()["tables"]["profile"]}
+            assert calls["work"][0] in (10 * whole, 10 * whole + 10), (trace, size, whole, calls)
+            assert calls["main"][1] > (whole - 0.1) * 1e9, (trace, size, whole, calls)
+            assert trace == "flushed" or whole < 2 or calls["load"] == (1, 1_000_000), (size, whole, calls)
+            seen.add(whole)
+    assert seen >= {2, 3, 4}, seen
+
+
 def test_full_disk(b: Bench) -> None:
     """The run went on, and its recording did not: what came later is not judged."""
     b.make_run("late", trace="killed")

@@ -385,6 +385,48 @@ static void make_flags(void)
 	    (uint64_t[WT_FIELDS_MAX]){1, 0, 0, WT_CALL_MODE_KNOWN | WT_CALL_GRAD});
 }
 
+/*
+ * Five seconds as the recorder writes them: a flush each, which begins with a clock. A span `main`
+ * around all that never ends, ten calls of 50 ms and an operator in each second, and if asked a
+ * span `load` in the second of them.
+ */
+static void flushed(bool has_load)
+{
+	track(1, WT_TRACK_THREAD, 0, "main");
+	name(1, "main");
+	name(2, "load");
+	name(3, "work");
+	name(4, "op");
+	begin(1, 0, 1);
+	for (int i = 0; i < 5; i++) {
+		double at = 1e6 * i;
+
+		if (has_load && i == 1) {
+			begin(1, at, 2);
+			end(1, at + 1000, 2);
+		}
+		put(WT_KIND_OPERATOR_BEGIN, 1, at + 2000, (uint64_t[WT_FIELDS_MAX]){4});
+		put(WT_KIND_OPERATOR_END, 1, at + 3000, (uint64_t[WT_FIELDS_MAX]){4});
+		for (int j = 0; j < 10; j++) {
+			call(at + 1e5 * j + 4000, 3, 0, 0);
+			call_over(at + 1e5 * j + 54000, 3);
+		}
+		put(WT_KIND_CLOCK, 1, at + 999999,
+		    (uint64_t[WT_FIELDS_MAX]){2, 10, START_NS + (uint64_t)(at + 999999) * 1000});
+		must(wt_writer_flush(writer, NULL));
+	}
+}
+
+static void make_flushed(void)
+{
+	flushed(false);
+}
+
+static void make_flushed_load(void)
+{
+	flushed(true);
+}
+
 /* ---- Training -------------------------------------------------------------------------------- */
 
 enum { GRAD = 4, OUTERMOST = 32 }; /* flags of a call of a model */
@@ -607,6 +649,8 @@ static const struct {
 	{"watermarks", make_watermarks},
 	{"tensors", make_tensors},
 	{"flags", make_flags},
+	{"flushed", make_flushed},
+	{"flushed_load", make_flushed_load},
 	{"training", make_training},
 	{"closure", make_closure},
 	{"own_batches", make_own_batches},

@@ -29,12 +29,35 @@ static int place_of(uint16_t kind)
 	}
 }
 
-/* Of the kinds that it has, the one whose last block ends first. Where all ends are gone nothing is
- * known of the calls that began. */
+/*
+ * Before this nothing is missing: the recorder's clock stands early in each of its flushes, so that
+ * all of a flush is there if the next one has its clock. 0: no flush is known to be whole. A stream
+ * that was imported is flushed as its blocks are full, and has one clock at most.
+ */
+static uint64_t flushed_ticks(const struct wt_reader *reader)
+{
+	uint64_t last = 0, before = 0;
+
+	for (size_t i = 0; i < wt_reader_block_count(reader); i++) {
+		const struct wt_block *block = wt_reader_block(reader, i);
+
+		if (block->kind != WT_KIND_CLOCK)
+			continue;
+		before = last;
+		last = block->time_max;
+	}
+	return before;
+}
+
+/* Of the kinds that it has, the one whose last block ends first: either it stopped happening then,
+ * or its later blocks are missing. Where all ends are gone nothing is known of the calls that
+ * began.
+ */
 static int64_t horizon_of(const struct wt_trace *trace, size_t stream)
 {
 	const struct wt_reader *reader = wt_trace_stream(trace, stream);
 	uint64_t last_ticks[KINDS] = {0}, first_tick = UINT64_MAX, horizon = UINT64_MAX;
+	uint64_t flushed = flushed_ticks(reader);
 
 	for (size_t i = 0; i < wt_reader_block_count(reader); i++) {
 		const struct wt_block *block = wt_reader_block(reader, i);
@@ -50,7 +73,9 @@ static int64_t horizon_of(const struct wt_trace *trace, size_t stream)
 
 		horizon = (begin || end) && known < horizon ? known : horizon;
 	}
-	return horizon == UINT64_MAX ? INT64_MAX : wt_trace_ns(trace, stream, horizon);
+	if (horizon == UINT64_MAX)
+		return INT64_MAX;
+	return wt_trace_ns(trace, stream, horizon > flushed ? horizon : flushed);
 }
 
 int wti_horizons_init(struct wti_horizons *horizons, const struct wt_trace *trace)
