@@ -165,6 +165,7 @@ def test_cut_within_a_flush(b: Bench) -> None:
             assert calls["work"][0] in (10 * whole, 10 * whole + 10), (trace, size, whole, calls)
             assert calls["main"][1] > (whole - 0.1) * 1e9, (trace, size, whole, calls)
             assert trace == "flushed" or whole < 2 or calls["load"] == (1, 1_000_000), (size, whole, calls)
+            assert "began before what was read" not in said.err, (trace, size, said.err)
             seen.add(whole)
     assert seen >= {2, 3, 4}, seen
 

@@ -333,7 +333,7 @@ static int event(void *opaque, const struct wt_event *event, struct wt_err *err)
 
 	if (event->time_ns > s->last_ns[event->stream])
 		s->last_ns[event->stream] = event->time_ns;
-	if (is_beyond && wti_spans_is_begin(event->kind->number))
+	if (is_beyond && (wti_spans_is_begin(event->kind->number) || ends))
 		return 0;
 	if (s->options.phases && !is_beyond && wti_phases_event(&s->phases, event))
 		return wti_err(err, WT_E_NOMEM, "out of memory");
