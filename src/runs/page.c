@@ -25,7 +25,7 @@ static void add_run(const struct wti_run *run, struct wt_result *result)
 int wti_run_page(const struct wti_front *front, const struct wti_opened_run *opened,
 		 int64_t from_ns, int64_t to_ns, struct wt_result *result, struct wt_err *err)
 {
-	const struct wti_stat_options stat = {.phases = true};
+	const struct wti_stat_options stat = {.until_ns = to_ns, .phases = true};
 	const struct wti_timeline_options timeline = {from_ns, to_ns, POINTS, BARS};
 	const struct {
 		const char *inspector;

@@ -163,6 +163,9 @@ def test_info_killed(b: Bench) -> None:
     rows = {row["name"]: (row["count"], row["total_ns"], row["self_ns"]) for row in said.json()["tables"]["profile"]}
     assert rows == {"train": (1, 310_000, 160_000), "forward": (4, 150_000, 150_000)}, rows
     assert "50 events were lost" in said.err and "2 spans were still open at the end: counted up to the last" in said.err, said.err
+    for words, total_ns in ((("--name", "train"), 310_000), (("--name", "train", "--to", "200us"), 200_000)):
+        rows = b.run("stat", "--json", *words, b.folder / "killed.wt").json()["tables"]["profile"]
+        assert [(row["name"], row["total_ns"]) for row in rows] == [("train", total_ns)], (words, rows)
 
 
 def test_info_several_streams(b: Bench) -> None:

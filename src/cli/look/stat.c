@@ -195,6 +195,7 @@ static int run(const void *opaque, char **arguments, size_t count)
 		.order = (enum wti_profile_order)choice(
 			SORT, strcmp(o->sort, "time") ? o->sort : defaults.sort),
 		.limit = whole && o->limit == defaults.limit ? 0 : o->limit,
+		.until_ns = o->window.to_ns,
 		/* CSV is one table, and that of names is what programs expect in it. */
 		.phases = !strcmp(o->by, defaults.by) && !o->name && !o->track && !o->csv,
 	};

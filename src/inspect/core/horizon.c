@@ -78,18 +78,34 @@ static int64_t horizon_of(const struct wt_trace *trace, size_t stream)
 	return wt_trace_ns(trace, stream, horizon > flushed ? horizon : flushed);
 }
 
+static int64_t end_of(const struct wt_trace *trace, size_t stream)
+{
+	const struct wt_reader *reader = wt_trace_stream(trace, stream);
+	uint64_t last_tick = 0;
+
+	for (size_t i = 0; i < wt_reader_block_count(reader); i++) {
+		const struct wt_block *block = wt_reader_block(reader, i);
+
+		last_tick = block->time_max > last_tick ? block->time_max : last_tick;
+	}
+	return wt_trace_ns(trace, stream, last_tick);
+}
+
 int wti_horizons_init(struct wti_horizons *horizons, const struct wt_trace *trace)
 {
 	size_t count = wt_trace_stream_count(trace);
 
 	*horizons = (struct wti_horizons){.count = count};
-	horizons->streams = calloc(count ? count : 1, sizeof(*horizons->streams));
+	horizons->streams = calloc(count ? count : 1, 2 * sizeof(*horizons->streams));
 	if (!horizons->streams)
 		return WT_E_NOMEM;
-	for (size_t i = 0; i < count; i++)
+	horizons->ends = horizons->streams + count;
+	for (size_t i = 0; i < count; i++) {
 		horizons->streams[i] = wti_reader_is_cut(wt_trace_stream(trace, i))
 					       ? horizon_of(trace, i)
 					       : INT64_MAX;
+		horizons->ends[i] = end_of(trace, i);
+	}
 	return 0;
 }
 

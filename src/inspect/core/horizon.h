@@ -10,6 +10,7 @@
 
 struct wti_horizons {
 	int64_t *streams; /* one a stream; INT64_MAX: until its end */
+	int64_t *ends;    /* of each stream: its last event, of whatever kind */
 	size_t count;
 };
 

@@ -7,7 +7,6 @@
  * once. Device operations have no inside: their self time is their total. What the rows of calls
  * take in the trace comes with them.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -39,7 +38,6 @@ struct state {
 	struct wti_phases phases;
 	struct wti_roles roles;
 	struct wti_horizons horizons;
-	int64_t *last_ns; /* of each stream: when its last event came that was read */
 	bool weighs;
 	uint64_t waited_ns; /* by workers that load data, for something to do */
 	uint64_t worker_count;
@@ -88,8 +86,7 @@ static int begin(void *opaque, const struct wt_trace *trace, const void *options
 	wti_stat_rows_init(&s->rows, &s->roles, s->options.by, &s->profile, &s->steps);
 	wti_values_init(&s->values);
 	wti_phases_init(&s->phases);
-	s->last_ns = calloc(wt_trace_stream_count(trace) + 1, sizeof(*s->last_ns));
-	if (!s->last_ns || wti_horizons_init(&s->horizons, trace) ||
+	if (wti_horizons_init(&s->horizons, trace) ||
 	    (s->weighs && wti_weights_init(&s->weights, trace)))
 		return wti_err(err, WT_E_NOMEM, "out of memory");
 	return wti_roles_init(&s->roles, trace, err);
@@ -108,7 +105,6 @@ static void release(void *opaque)
 	wti_roles_release(&s->roles);
 	wti_weights_release(&s->weights);
 	wti_horizons_release(&s->horizons);
-	free(s->last_ns);
 }
 
 static int add(struct state *s, uint64_t row, uint64_t duration_ns, uint64_t self_ns,
@@ -188,6 +184,14 @@ static int span_end(struct state *s, const struct wt_event *event, struct wt_err
 	return r > 0 ? add_span(s, &span, err) : r;
 }
 
+/* When a stream ends: a name or a track may leave out the events with which it does. */
+static int64_t end_of(const struct state *s, size_t stream)
+{
+	int64_t end_ns = s->horizons.ends[stream], until_ns = s->options.until_ns;
+
+	return until_ns && until_ns < end_ns ? until_ns : end_ns;
+}
+
 /*
  * What a run that was killed, or whose trace is cut, was in: without it all time would be that of
  * the spans inside.
@@ -198,7 +202,7 @@ static int close_open(struct state *s, struct wt_err *err)
 
 	for (size_t i = 0; i < s->spans.track_count && !r; i++) {
 		struct wti_span_track *track = &s->spans.tracks[i];
-		int64_t end_ns = s->last_ns[track->stream];
+		int64_t end_ns = end_of(s, track->stream);
 		struct wti_span span;
 
 		if (wti_is_beyond(&s->horizons, track->stream, end_ns))
@@ -331,8 +335,6 @@ static int event(void *opaque, const struct wt_event *event, struct wt_err *err)
 	bool is_beyond = wti_is_beyond(&s->horizons, event->stream, event->time_ns);
 	int r = 0;
 
-	if (event->time_ns > s->last_ns[event->stream])
-		s->last_ns[event->stream] = event->time_ns;
 	if (is_beyond && (wti_spans_is_begin(event->kind->number) || ends))
 		return 0;
 	if (s->options.phases && !is_beyond && wti_phases_event(&s->phases, event))
@@ -358,7 +360,7 @@ static void note_cut(const struct state *s, struct wt_result *result)
 	char text[32];
 
 	for (size_t i = 0; i < s->horizons.count; i++) {
-		if (s->horizons.streams[i] >= s->last_ns[i])
+		if (s->horizons.streams[i] >= end_of(s, i))
 			continue;
 		wt_result_note(result,
 			       "'%s' is cut: its calls could be read up to %s; later steps are "

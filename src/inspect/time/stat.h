@@ -24,6 +24,7 @@ struct wti_stat_options {
 	enum wti_profile_order order;
 	uint64_t limit;   /* rows of a table; 0: all */
 	const char *rows; /* a glob: only rows with such a label; NULL: all */
+	int64_t until_ns; /* to_ns of the query; 0: to the end */
 	bool phases;      /* first of all, where the time of training steps goes */
 };
 
