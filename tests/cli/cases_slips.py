@@ -111,6 +111,8 @@ def test_nothing_was_trained(b: Bench) -> None:
 def test_where_a_run_ended(b: Bench) -> None:
     text = b.run("info", b.trace("spans")).out
     assert re.search(r"^ended in +step 1, stage eval \(counted from 0\)$", text, re.M) and "last step" not in text, text
+    assert b.run("info", "--json", b.trace("own_steps")).json()["last_step"] == 9
+    assert b.run("info", "--json", b.trace("two_optimizers")).json()["last_step"] == 2
 
 
 def test_names_of_runs(b: Bench) -> None:

@@ -544,6 +544,40 @@ static void make_training(void)
 	}
 }
 
+/* Ten steps of a program that numbers them itself, with nothing between the end of one and the next
+ * but that number. */
+static void make_own_steps(void)
+{
+	begin_training();
+	for (int i = 0; i < 10; i++) {
+		double at = 1000 * i;
+
+		context_int(1, at, 9, i);
+		act(at + 100, 7, 8, WT_ACTION_STEP);
+		call_over(at + 200, 7);
+		put(WT_KIND_STEP_END, 1, at + 210, (uint64_t[WT_FIELDS_MAX]){7});
+	}
+}
+
+/* Three steps of two optimizers as an agent counts them: where the first has stepped. */
+static void make_two_optimizers(void)
+{
+	begin_training();
+	context_int(1, 0, 9, 0);
+	for (int i = 0; i < 3; i++) {
+		double at = 1000 * i;
+
+		for (uint32_t j = 0; j < 2; j++) {
+			act(at + 100 + 300 * j, 7, 8, WT_ACTION_STEP);
+			call_over(at + 200 + 300 * j, 7);
+			put(WT_KIND_STEP_END, 1, at + 210 + 300 * j,
+			    (uint64_t[WT_FIELDS_MAX]){7 + j});
+			if (!j)
+				context_int(1, at + 220, 9, i + 1);
+		}
+	}
+}
+
 /* Without a DataLoader: two steps, of two batches of 5 each, whose gradients are added up. */
 static void train_without_loader(uint32_t shape)
 {
@@ -652,6 +686,8 @@ static const struct {
 	{"flushed", make_flushed},
 	{"flushed_load", make_flushed_load},
 	{"training", make_training},
+	{"own_steps", make_own_steps},
+	{"two_optimizers", make_two_optimizers},
 	{"closure", make_closure},
 	{"own_batches", make_own_batches},
 	{"unknown_batches", make_unknown_batches},

@@ -13,15 +13,28 @@ struct end {
 	uint64_t seq; /* of the event at which it ended */
 	int64_t time_ns;
 	bool is_known;
-	bool is_counted; /* the number of the next one was set there */
+	uint64_t object; /* the optimizer that stepped */
+	bool is_counted; /* the number of the next one was set there, or where another stepped */
+	uint64_t counted_by;
 };
 
+/*
+ * Of several optimizers the agent counts where one of them has stepped, and not where the others do
+ * after it. That one steps next in another step: if no number was set there, the program numbers
+ * its steps itself, and did so once with nothing recorded between.
+ */
 static void take(struct end *end, const struct wt_event *event)
 {
-	if (event->kind->number == WT_KIND_STEP_END)
-		*end = (struct end){event->seq, event->time_ns, true, end->is_counted};
-	else if (wti_context_key(event) == WTI_CONTEXT_STEP)
+	if (event->kind->number == WT_KIND_STEP_END) {
+		end->object = wt_event_u64(event, WT_STEP_END_FIELD_OBJECT);
+		end->is_counted &= end->object != end->counted_by;
+		end->seq = event->seq;
+		end->time_ns = event->time_ns;
+		end->is_known = true;
+	} else if (wti_context_key(event) == WTI_CONTEXT_STEP) {
 		end->is_counted = end->is_known && event->seq == end->seq + 1;
+		end->counted_by = end->object;
+	}
 }
 
 /* A call that belongs to a step which has begun: not an evaluation after the training. */
