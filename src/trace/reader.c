@@ -184,6 +184,7 @@ static int open_by_index(struct wt_reader *reader, const struct wti_index *index
 	}
 	reader->scanned = reader->file_bytes;
 	reader->finished = true;
+	reader->has_met_index = true;
 	return 0;
 }
 

@@ -149,6 +149,18 @@ def test_cut_between_kinds(b: Bench) -> None:
     assert seen, whole
 
 
+def test_damage_within_is_no_cut(b: Bench) -> None:
+    """The index of a stream says where all its blocks are: one that is damaged ends nothing."""
+    data = b.trace("training").read_bytes()
+    damaged = 0
+    for at in range(256, len(data) // 2, 100):
+        (b.folder / "flipped.wt").write_bytes(data[:at] + bytes([data[at] ^ 16]) + data[at + 1:])
+        said = b.run("stat", "--json", "flipped.wt", code=None)
+        assert "is cut" not in said.err, (at, said.err)
+        damaged += "damaged" in said.err
+    assert damaged
+
+
 def test_cut_within_a_flush(b: Bench) -> None:
     """What was flushed before is all there, also of a kind that has not happened since, or never ends."""
     seen = set()
