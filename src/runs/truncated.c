@@ -14,18 +14,26 @@ struct truncation {
 	bool is_disk;
 };
 
-static void take(struct truncation *truncation, const struct wt_event *event)
+/* An agent at a ceiling of its own names the kind that it lost; all others are recorded. */
+static bool ends_recording(const struct wt_event *event)
 {
 	uint64_t reason = wt_event_u64(event, WT_LOST_FIELD_REASON);
+
+	return (reason == WT_LOST_DISK || reason == WT_LOST_CEILING) &&
+	       !wt_event_u64(event, WT_LOST_FIELD_OF);
+}
+
+static void take(struct truncation *truncation, const struct wt_event *event)
+{
 	int64_t from_ns =
 		wt_trace_ns(event->trace, event->stream, wt_event_u64(event, WT_LOST_FIELD_FROM));
 
-	if (reason != WT_LOST_DISK && reason != WT_LOST_CEILING)
+	if (!ends_recording(event))
 		return;
 	if (!truncation->count || from_ns < truncation->from_ns)
 		truncation->from_ns = from_ns;
 	truncation->count += wt_event_u64(event, WT_LOST_FIELD_COUNT);
-	truncation->is_disk |= reason == WT_LOST_DISK;
+	truncation->is_disk |= wt_event_u64(event, WT_LOST_FIELD_REASON) == WT_LOST_DISK;
 }
 
 bool wti_note_truncated(const struct wti_opened_run *opened, struct wt_result *result)

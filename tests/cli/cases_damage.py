@@ -190,3 +190,11 @@ def test_full_disk(b: Bench) -> None:
     assert re.search(r"the disk was full: 8 events from .* on are missing", said.err), said.err
     report = b.run("report", "late", code=3).out
     assert "**not judged**" in report and "**good**" not in report, report[:400]
+
+
+def test_a_full_queue_ends_no_recording(b: Bench) -> None:
+    """What an agent loses of one kind, as its own queue is full, cuts nothing off."""
+    b.make_run("whole", trace="training")
+    b.make_run("queue", trace="training_full_queue")
+    said = b.run("doctor", "queue", code=b.run("doctor", "whole", code=None).code)
+    assert "damaged" not in said.out and "are missing" not in said.err, (said.out, said.err)

@@ -544,6 +544,14 @@ static void make_training(void)
 	}
 }
 
+/* An agent's own queue was full: three device operations are missing, and nothing else. */
+static void make_training_full_queue(void)
+{
+	make_training();
+	put(WT_KIND_LOST, 1, 3200,
+	    (uint64_t[WT_FIELDS_MAX]){WT_LOST_CEILING, WT_KIND_DEVICE_OP, 3});
+}
+
 /* Ten steps of a program that numbers them itself, with nothing between the end of one and the next
  * but that number. */
 static void make_own_steps(void)
@@ -686,6 +694,7 @@ static const struct {
 	{"flushed", make_flushed},
 	{"flushed_load", make_flushed_load},
 	{"training", make_training},
+	{"training_full_queue", make_training_full_queue},
 	{"own_steps", make_own_steps},
 	{"two_optimizers", make_two_optimizers},
 	{"closure", make_closure},
