@@ -19,7 +19,7 @@ static int print_result(const struct wti_inspection *in, const struct wti_examin
 		return wti_report_result(result, in->json, code);
 	wti_buf_init(&out, 1u << 30);
 	if (in->judging)
-		wti_ending_text(&out, &examined->opened.run, wti_last_step(result),
+		wti_ending_text(&out, &examined->opened.run, wti_ended_in_step(result),
 				wti_step_count(result), examined->is_damaged);
 	if (in->other)
 		in->other(&out, result);

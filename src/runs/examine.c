@@ -39,9 +39,9 @@ static void release_wishes(struct wishes *wishes)
 	free(wishes->settings);
 }
 
-int64_t wti_last_step(const struct wt_result *result)
+int64_t wti_ended_in_step(const struct wt_result *result)
 {
-	const struct wt_fact *fact = wt_result_fact(result, "last_step");
+	const struct wt_fact *fact = wt_result_fact(result, "ended_in_step");
 
 	return fact ? (int64_t)fact->value.count : -1;
 }

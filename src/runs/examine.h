@@ -35,8 +35,8 @@ int wti_examine(const struct wti_front *front, const struct wti_examination *exa
 		const char *word, struct wti_examined *ret_examined, struct wt_err *err);
 void wti_examined_release(struct wti_examined *examined);
 
-/* The last step that a result of a judgement knows of, from 0; -1: none. */
-int64_t wti_last_step(const struct wt_result *result);
+/* The step in which the run was when it ended, by a result of a judgement, from 0; -1: none. */
+int64_t wti_ended_in_step(const struct wt_result *result);
 /* Of a judgement: how the run ended. True: early, so that what was not found is not known. */
 bool wti_judged_early(struct wt_result *result, const char *run_status);
 /* How many steps it had. */

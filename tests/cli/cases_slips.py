@@ -112,7 +112,11 @@ def test_where_a_run_ended(b: Bench) -> None:
     text = b.run("info", b.trace("spans")).out
     assert re.search(r"^ended in +step 1, stage eval \(counted from 0\)$", text, re.M) and "last step" not in text, text
     assert b.run("info", "--json", b.trace("own_steps")).json()["last_step"] == 9
-    assert b.run("info", "--json", b.trace("two_optimizers")).json()["last_step"] == 2
+    b.make_run("two", trace="two_optimizers", status="failed", exit_status=1)
+    assert b.run("info", "--json", "two").json()["last_step"] == 2
+    said = b.run("doctor", "--json", "two", code=None).json()
+    assert (said["last_step"], said["ended_in_step"]) == (2, 3), said
+    assert b.run("doctor", "two", code=None).out.startswith("run failed in step 3: exit status 1; "), said
 
 
 def test_names_of_runs(b: Bench) -> None:

@@ -5,6 +5,7 @@
  */
 #include "base/err.h"
 #include "check.h"
+#include "inspect/core/ended.h"
 #include "inspect/core/inspectors.h"
 #include "inspect/core/steps.h"
 #include "inspect/core/missing.h"
@@ -29,7 +30,8 @@ struct state {
 	struct wti_tc_judge *published; /* invariants of TrainCheck's; NULL: the pack has none */
 	struct wti_missing missing;
 	struct wti_leader leader;
-	int64_t last_trained; /* the last step in which an optimizer stepped; -1: none */
+	struct wti_ended ended; /* of the leader */
+	int64_t last_trained;   /* the last step in which an optimizer stepped; -1: none */
 	bool has_pack;
 	bool has_devices;
 };
@@ -127,6 +129,8 @@ static int event(void *opaque, const struct wt_event *event, struct wt_err *err)
 
 	wti_missing_take(&s->missing, event);
 	wti_leader_event(&s->leader, event);
+	if (wti_may_lead(&s->leader, event))
+		wti_ended_take(&s->ended, event);
 	if (s->has_pack)
 		wti_levels_take(&s->checker.levels, event);
 	r = wti_training_event(&s->training, event, err);
@@ -156,7 +160,8 @@ static bool is_never_stepped(const struct wti_training *training)
 	return has_optimizer;
 }
 
-/* How many steps there were, and the one in which the run was last; none: no facts. */
+/* How many steps there were, the last of them, and the one in which the run was when it ended: as
+ * an agent counts, that is one more. None: no facts. */
 static void add_steps(const struct state *s, struct wt_result *result)
 {
 	const struct wti_training *training = &s->training;
@@ -166,8 +171,13 @@ static void add_steps(const struct state *s, struct wt_result *result)
 	for (size_t i = 0; i < training->processes.count; i++)
 		if (wti_process_at(training, i)->scope.step > last)
 			last = wti_process_at(training, i)->scope.step;
-	if (last >= 0)
-		wt_result_fact_count(result, "last_step", "", WT_CELL_COUNT, (uint64_t)last);
+	if (last >= 0) {
+		bool is_after = wti_ended_is_after(&s->ended, last);
+
+		wt_result_fact_count(result, "ended_in_step", "", WT_CELL_COUNT, (uint64_t)last);
+		wt_result_fact_count(result, "last_step", "", WT_CELL_COUNT,
+				     (uint64_t)last - is_after);
+	}
 	if (!count && last > 0) /* those of a process that does not lead */
 		count = (uint64_t)last;
 	if (count && !is_never_stepped(training))

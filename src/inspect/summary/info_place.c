@@ -1,60 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Knows that an agent which counts steps where they end sets the number of the next one there, also
- * behind the last: a run of 12 steps then ended after step 11, and not in step 12.
- */
+/* Knows where to look for the last step: few events are read of a long run. */
 #include <stdio.h>
 
 #include "info_place.h"
-#include "inspect/core/phase.h"
+#include "inspect/core/ended.h"
 
-/* The last step of a track. */
-struct end {
-	uint64_t seq; /* of the event at which it ended */
-	int64_t time_ns;
-	bool is_known;
-	uint64_t object; /* the optimizer that stepped */
-	bool is_counted; /* the number of the next one was set there, or where another stepped */
-	uint64_t counted_by;
-};
-
-/*
- * Of several optimizers the agent counts where one of them has stepped, and not where the others do
- * after it. That one steps next in another step: if no number was set there, the program numbers
- * its steps itself, and did so once with nothing recorded between.
- */
-static void take(struct end *end, const struct wt_event *event)
-{
-	if (event->kind->number == WT_KIND_STEP_END) {
-		end->object = wt_event_u64(event, WT_STEP_END_FIELD_OBJECT);
-		end->is_counted &= end->object != end->counted_by;
-		end->seq = event->seq;
-		end->time_ns = event->time_ns;
-		end->is_known = true;
-	} else if (wti_context_key(event) == WTI_CONTEXT_STEP) {
-		end->is_counted = end->is_known && event->seq == end->seq + 1;
-		end->counted_by = end->object;
-	}
-}
-
-/* A call that belongs to a step which has begun: not an evaluation after the training. */
-static bool is_training(const struct wt_event *event)
-{
-	const uint64_t wanted = WT_CALL_TRAIN | WT_CALL_GRAD;
-	uint64_t flags = wt_event_u64(event, WT_CALL_BEGIN_FIELD_FLAGS);
-
-	switch (wti_phase_of(event)) {
-	case WTI_PHASE_BACKWARD:
-	case WTI_PHASE_OPTIMIZER:
-		return true;
-	case WTI_PHASE_FORWARD:
-		return (flags & wanted) == wanted;
-	default:
-		return false;
-	}
-}
-
-static int read_end(const struct wt_trace *trace, struct wt_query *query, struct end *end,
+static int read_end(const struct wt_trace *trace, struct wt_query *query, struct wti_ended *end,
 		    struct wt_err *err)
 {
 	static const char *const kinds[] = {"step_end", "context"};
@@ -68,17 +19,16 @@ static int read_end(const struct wt_trace *trace, struct wt_query *query, struct
 	if (r)
 		return r;
 	while ((r = wt_cursor_next(cursor, &event, err)) > 0)
-		take(end, &event);
+		wti_ended_take(end, &event);
 	wt_cursor_free(cursor);
 	return r;
 }
 
 /* Whether anything was trained after that. */
-static int read_rest(const struct wt_trace *trace, struct wt_query *query, const struct end *end,
-		     bool *ret_has_gone_on, struct wt_err *err)
+static int read_rest(const struct wt_trace *trace, struct wt_query *query, struct wti_ended *end,
+		     struct wt_err *err)
 {
 	static const char *const kinds[] = {"call_begin"};
-	bool has_gone_on = false;
 	struct wt_cursor *cursor;
 	struct wt_event event;
 	int r;
@@ -89,19 +39,16 @@ static int read_rest(const struct wt_trace *trace, struct wt_query *query, const
 	r = wt_cursor_open(trace, query, &cursor, err);
 	if (r)
 		return r;
-	while (!has_gone_on && (r = wt_cursor_next(cursor, &event, err)) > 0)
-		has_gone_on = event.seq > end->seq && is_training(&event);
+	while (!end->has_gone_on && (r = wt_cursor_next(cursor, &event, err)) > 0)
+		wti_ended_take(end, &event);
 	wt_cursor_free(cursor);
-	if (r >= 0)
-		*ret_has_gone_on = has_gone_on;
 	return r < 0 ? r : 0;
 }
 
 static int is_after_last(const struct wt_trace *trace, const struct wti_step *last, bool *ret_is,
 			 struct wt_err *err)
 {
-	bool has_gone_on = false;
-	struct end end = {0};
+	struct wti_ended end = {0};
 	struct wt_query query;
 	char track[48];
 	int r;
@@ -111,9 +58,9 @@ static int is_after_last(const struct wt_trace *trace, const struct wti_step *la
 	query.track = track;
 	r = read_end(trace, &query, &end, err);
 	if (!r && end.is_counted)
-		r = read_rest(trace, &query, &end, &has_gone_on, err);
+		r = read_rest(trace, &query, &end, err);
 	if (!r)
-		*ret_is = end.is_counted && !has_gone_on && last->scope.step > 0;
+		*ret_is = wti_ended_is_after(&end, last->scope.step);
 	return r;
 }
 
