@@ -100,6 +100,16 @@ bool wti_judged_early(struct wt_result *result, const char *run_status)
 	return true;
 }
 
+/* Of a run that another host recorded it is not known whether it goes on: it may have died. */
+static bool may_have_ended(struct wt_result *result, const struct wti_run *run)
+{
+	if (wti_judged_early(result, run->status))
+		return true;
+	if (run->elsewhere[0] && result->status && !strcmp(result->status, "clean"))
+		wt_result_set_status(result, "not_measured");
+	return run->elsewhere[0];
+}
+
 /* `failed`: why the run could not be read to its end, or NULL. */
 static void conclude(const struct wti_examination *in, struct wti_suppressions *suppressions,
 		     const struct wt_err *failed, struct wti_examined *examined)
@@ -117,7 +127,7 @@ static void conclude(const struct wti_examination *in, struct wti_suppressions *
 	examined->is_whole = !examined->is_damaged;
 	if (!examined->is_whole && result->status && !strcmp(result->status, "clean"))
 		wt_result_set_status(result, "damaged");
-	if (in->judging && wti_judged_early(result, run->status))
+	if (in->judging && may_have_ended(result, run))
 		examined->is_whole = false;
 	if (result->status && !strcmp(result->status, "not_measured"))
 		examined->is_whole = false;

@@ -124,8 +124,9 @@ size_t wti_note_damage(const struct wti_opened_run *opened, struct wt_result *re
 
 		if (!damage->code)
 			continue;
-		/* Of a run that goes on the last block may be half written. */
-		if (!strcmp(opened->run.status, "running"))
+		/* Of a run that goes on the last block may be half written; whether one of another
+		 * host does is not known. */
+		if (!strcmp(opened->run.status, "running") && !opened->run.elsewhere[0])
 			continue;
 		wti_note_error(result, wt_reader_path(reader), damage);
 		count++;

@@ -171,6 +171,39 @@ static void test_ending(void)
 	end();
 }
 
+/* A run that its recorder, on a host that is not this one, may have stopped writing. */
+static void make_far_run(size_t cut_bytes)
+{
+	char path[192];
+	struct stat st;
+
+	make_run("far", "running", 1, 0.5);
+	snprintf(path, sizeof(path), "%s/far/run.json", home);
+	put_file(path, "{\"schema\": 1, \"name\": \"far\", \"status\": \"running\", "
+		       "\"command\": [\"train\"], \"host\": {\"name\": \"far-away\"}}\n");
+	snprintf(path, sizeof(path), "%s/far/0001.wt", home);
+	REQUIRE(!stat(path, &st));
+	REQUIRE(!truncate(path, st.st_size - (off_t)cut_bytes));
+}
+
+static void test_elsewhere(void)
+{
+	for (int is_cut = 0; is_cut < 2; is_cut++) {
+		struct wti_front front = begin();
+		struct wti_examined examined;
+		struct wt_err err;
+
+		make_far_run(is_cut ? 7 : 0);
+		REQUIRE(!examine(&front, "far", &examined, &err));
+		CHECK_TEXT(examined.opened.run.elsewhere, "far-away");
+		CHECK_TEXT(examined.result.status, is_cut ? "damaged" : "not_measured");
+		CHECK(!examined.is_whole);
+		CHECK_INT(examined.is_damaged, is_cut);
+		wti_examined_release(&examined);
+		end();
+	}
+}
+
 static void test_errors(void)
 {
 	struct wti_front front = begin();
@@ -210,6 +243,7 @@ static const struct test tests[] = {
 	{"newest", test_newest},
 	{"suppressed", test_suppressed},
 	{"ending", test_ending},
+	{"elsewhere", test_elsewhere},
 	{"errors", test_errors},
 	{"shortened", test_shortened},
 	{NULL, NULL},
