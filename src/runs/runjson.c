@@ -67,8 +67,9 @@ static int64_t now_ns(void)
  * Locks are those of one kernel. A boot that is not this one ended long ago if the host has our
  * name, and may still last if it has another; without one, as in older runs, the name decides.
  */
-static const char *recorded_elsewhere(const struct wti_doc *host)
+const char *wti_runjson_elsewhere(const struct wti_doc *root)
 {
+	const struct wti_doc *host = wti_doc_get(root, "host");
 	const char *name = wti_doc_text(host, "name"), *boot = wti_doc_text(host, "boot");
 	char own_name[65] = "", own_boot[WTI_BOOT_ID_BYTES];
 
@@ -104,7 +105,7 @@ static int take(const struct wti_doc *root, const char *folder, struct wti_run *
 		run->lost = wti_doc_count(root, "lost");
 	} else if (wti_run_is_recording(folder)) {
 		run->duration_ns = run->start_ns ? now_ns() - run->start_ns : -1;
-	} else if ((elsewhere = recorded_elsewhere(wti_doc_get(root, "host")))) {
+	} else if ((elsewhere = wti_runjson_elsewhere(root))) {
 		snprintf(run->elsewhere, sizeof(run->elsewhere), "%.64s", elsewhere);
 	} else {
 		snprintf(run->status, sizeof(run->status), "abandoned");

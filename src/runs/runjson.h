@@ -11,6 +11,8 @@ int wti_runjson_read(const char *folder, struct wti_doc **ret_root, struct wt_er
 /* Fills in what is there. One that is damaged or none of ours leaves `run` as it is: its events may
  * still be read. */
 int wti_runjson_load(const char *folder, struct wti_run *run, struct wt_err *err);
+/* The host that recorded it, or still does, if a lock here does not say which; NULL: it does. */
+const char *wti_runjson_elsewhere(const struct wti_doc *root);
 
 /* A word as a shell would take it. */
 void wti_runjson_word(struct wti_buf *out, const char *word);

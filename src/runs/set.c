@@ -50,25 +50,47 @@ static struct wti_doc *read_root(const char *folder, struct wt_err *err)
 	return root;
 }
 
-/* One that says it is running, but nothing in it is, was abandoned. */
-static bool is_recording(const char *folder, size_t runs_wanted)
+/* The host of a run of the set, also of one that is over: the next may not have begun. */
+static void note_host(const char *path, struct wti_run *set)
+{
+	struct wti_doc *root = NULL;
+	const char *host;
+
+	if (set->elsewhere[0] || wti_runjson_read(path, &root, NULL) || !root)
+		return;
+	host = wti_runjson_elsewhere(root);
+	if (host)
+		snprintf(set->elsewhere, sizeof(set->elsewhere), "%.64s", host);
+	wti_doc_free(root);
+}
+
+/* Whether a run of it is being recorded here; if not, `elsewhere` is filled in. */
+static bool is_recording(const char *folder, size_t runs_wanted, struct wti_run *set)
 {
 	char path[PATH_MAX];
 
-	for (size_t i = 1; i <= runs_wanted && i <= WTI_SET_RUNS_MAX; i++)
-		if (snprintf(path, sizeof(path), "%s/%02zu", folder, i) < (int)sizeof(path) &&
-		    wti_run_is_recording(path))
+	for (size_t i = 1; i <= runs_wanted && i <= WTI_SET_RUNS_MAX; i++) {
+		if (snprintf(path, sizeof(path), "%s/%02zu", folder, i) >= (int)sizeof(path))
+			continue;
+		if (wti_run_is_recording(path)) {
+			set->elsewhere[0] = '\0';
 			return true;
+		}
+		note_host(path, set);
+	}
 	return false;
 }
 
-static void copy_status(char ret_status[16], const struct wti_doc *root, const char *folder)
+/* One that says it is running, but nothing in it is, was abandoned; of another host's that is not
+ * known. */
+static void copy_status(struct wti_run *set, const struct wti_doc *root, const char *folder)
 {
 	const int64_t wanted = wti_doc_count(root, "runs_wanted");
 
-	snprintf(ret_status, 16, "%s", wti_doc_text(root, "status"));
-	if (!strcmp(ret_status, "running") && !is_recording(folder, wanted > 0 ? wanted : 0))
-		snprintf(ret_status, 16, "abandoned");
+	snprintf(set->status, sizeof(set->status), "%s", wti_doc_text(root, "status"));
+	if (!strcmp(set->status, "running") &&
+	    !is_recording(folder, wanted > 0 ? wanted : 0, set) && !set->elsewhere[0])
+		snprintf(set->status, sizeof(set->status), "abandoned");
 }
 
 static size_t count_of(const struct wti_doc *list)
@@ -95,7 +117,7 @@ int wti_set_load(const char *folder, struct wti_run *run, struct wt_err *err)
 	run->duration_ns = wti_doc_count(root, "duration_ns");
 	run->command = wti_runjson_command(wti_doc_get(root, "command"));
 	run->label = label ? strdup(label) : NULL;
-	copy_status(run->status, root, folder);
+	copy_status(run, root, folder);
 	wti_doc_free(root);
 	if (!run->command || (label && !run->label))
 		return wti_err(err, WT_E_NOMEM, "out of memory");

@@ -69,6 +69,18 @@ def test_elsewhere(b: Bench) -> None:
     b.run("clean", "--yes", "rebooted")
 
 
+def test_set_elsewhere(b: Bench) -> None:
+    """The same of a set: also between two of its runs."""
+    for name, status in (("far", "running"), ("between", "finished")):
+        run = b.make_run(f"{name}/01", status=status, host={"name": "far-away", "boot": "another"})
+        (run.parent / "set.json").write_text(json.dumps({"set": 1, "status": "running", "runs_wanted": 5, "runs": [], "command": ["train"],
+                                                         "start_ns": 1}))
+        row, = (row for row in b.run("ls", "--json").json()["tables"]["runs"] if row["name"] == name)
+        assert row["status"] == "running", row
+        assert "may be running on 'far-away'" in b.run("clean", "--yes", name, code=4).err
+        assert run.exists()
+
+
 def test_sizes(b: Bench) -> None:
     """The same two for one run wherever they are printed: all streams, and all files."""
     run = b.make_run("a", start="2026-01-01T00:00:00Z")
