@@ -27,8 +27,9 @@ struct thrown {
 	char type[96]; /* empty: none is known */
 	char file[512];
 	long line;
-	long rank;   /* that the line was printed for; -1: not known */
-	bool is_own; /* the file is the program's, not a library's */
+	long rank;      /* that the line was printed for; -1: not known */
+	bool is_own;    /* the file is the program's, not a library's */
+	bool is_script; /* it lies in a folder `bin`, and has called a library */
 };
 
 /* The end of console.log, to be freed; NULL: there is none. */
@@ -56,15 +57,23 @@ static char *read_tail(const char *folder)
 	return text;
 }
 
-/* `v/bin/torchrun`, which calls `v/lib/python3.12/site-packages/torch/...`: a script that belongs
- * to an environment, also where that lies in the folder of the program. */
-static bool is_of_environment(const char *script, const char *library)
+/* The "/bin/" of a script directly in such a folder; NULL: it lies in another. */
+static const char *bin_of(const char *script)
 {
 	const char *bin = NULL;
 
 	for (const char *next = script; (next = strstr(next, "/bin/"));)
 		bin = next++;
-	return bin && !strchr(bin + 5, '/') && !strncmp(script, library, (size_t)(bin - script)) &&
+	return bin && !strchr(bin + 5, '/') ? bin : NULL;
+}
+
+/* `v/bin/torchrun`, which calls `v/lib/python3.12/site-packages/torch/...`: a script that belongs
+ * to an environment, also where that lies in the folder of the program. */
+static bool is_of_environment(const char *script, const char *library)
+{
+	const char *bin = bin_of(script);
+
+	return bin && !strncmp(script, library, (size_t)(bin - script)) &&
 	       !strncmp(library + (bin - script), "/lib", 4);
 }
 
@@ -85,8 +94,11 @@ static bool take_frame(struct thrown *thrown, const char *line)
 	bytes = (int)(end - begin);
 	snprintf(file, sizeof(file), "%.*s", bytes, begin);
 	is_own = !wti_is_library(file);
-	if (thrown->is_own && !is_own && !is_of_environment(thrown->file, begin))
+	if (thrown->is_own && !is_own && !is_of_environment(thrown->file, begin)) {
+		thrown->is_script |= bin_of(thrown->file) != NULL;
 		return true;
+	}
+	thrown->is_script = false;
 	memcpy(thrown->file, file, sizeof(file));
 	thrown->line = strtol(end + strlen("\", line "), NULL, 10);
 	thrown->is_own = is_own;
@@ -147,13 +159,16 @@ static long take_rank(char **line)
 	return rank;
 }
 
-/* What starts a program and fails because that did, which has its own traceback further up. */
+/* What starts a program and fails because that did, which has its own traceback further up. Its
+ * script need not lie beside its library: `~/.local/bin/torchrun`, `/usr/bin/torchrun`. */
 static bool is_launcher(const struct thrown *thrown)
 {
 	static const char *const types[] = {"ChildFailedError", "CalledProcessError"};
 	size_t bytes = strlen(thrown->type);
 
-	for (size_t i = 0; i < sizeof(types) / sizeof(*types) && !thrown->is_own; i++)
+	if (thrown->is_own && !thrown->is_script)
+		return false;
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
 		if (bytes >= strlen(types[i]) &&
 		    !strcmp(thrown->type + bytes - strlen(types[i]), types[i]))
 			return true;

@@ -147,6 +147,11 @@ Root Cause (first observed failure):
         (self.folder / "shown").write_text(inside.format(self.folder))
         self.assertEqual(self.tool("record", "-q", "-o", "inside", "--", "/bin/sh", "-c", "cat shown; exit 1").returncode, 1)
         self.assertIn("exit status 1, ValueError of rank 1 at train.py:15;", self.tool("doctor", "inside").stdout)
+        for name, script, library in (("user", "{0}/.local/bin", "{0}/.local/share/uv/tools/torch/lib/python3.12"), ("system", "/usr/bin", "/usr/local/lib/python3.11")):
+            apart = shown.replace("/opt/bin", script).replace("/opt/lib", library)
+            (self.folder / "shown").write_text(apart.format(self.folder))
+            self.assertEqual(self.tool("record", "-q", "-o", name, "--", "/bin/sh", "-c", "cat shown; exit 1").returncode, 1)
+            self.assertIn("exit status 1, ValueError of rank 1 at train.py:15;", self.tool("doctor", name).stdout)
         (self.folder / "shown").write_text("Traceback (most recent call last):\n" + shown.split("Traceback (most recent call last):\n")[-1])
         self.assertEqual(self.tool("record", "-q", "-o", "other", "--", "/bin/sh", "-c", "cat shown; exit 1").returncode, 1)
         self.assertIn("errors.ChildFailedError at /opt/lib/", self.tool("doctor", "other").stdout)
