@@ -29,6 +29,7 @@ struct thrown {
 	long line;
 	long rank;      /* that the line was printed for; -1: not known */
 	bool is_own;    /* the file is the program's, not a library's */
+	bool is_string; /* it may be: what was given to `python -c` */
 	bool is_script; /* it lies in a folder `bin`, and has called a library */
 };
 
@@ -94,6 +95,8 @@ static bool take_frame(struct thrown *thrown, const char *line)
 	bytes = (int)(end - begin);
 	snprintf(file, sizeof(file), "%.*s", bytes, begin);
 	is_own = !wti_is_library(file);
+	if (thrown->is_string && !is_own && !wti_is_string(file))
+		return true;
 	if (thrown->is_own && !is_own && !is_of_environment(thrown->file, begin)) {
 		thrown->is_script |= bin_of(thrown->file) != NULL;
 		return true;
@@ -102,6 +105,7 @@ static bool take_frame(struct thrown *thrown, const char *line)
 	memcpy(thrown->file, file, sizeof(file));
 	thrown->line = strtol(end + strlen("\", line "), NULL, 10);
 	thrown->is_own = is_own;
+	thrown->is_string = wti_is_string(file);
 	return true;
 }
 

@@ -83,6 +83,8 @@ def test_how_a_run_ended(b: Bench) -> None:
     assert b.run("info", "--json", "crashed").json()["ended_by"] == words
     for frames, place in (  # the program may lie outside of the folder that it was started in
         (("/home/me/net.py", "/usr/lib/python3/dist-packages/torch/nn/functional.py"), "/home/me/net.py:7"),
+        (("<string>", "/usr/lib/python3/dist-packages/torch/nn/functional.py"), "<string>:7"),  # python -c
+        (("/home/me/net.py", "<string>"), "/home/me/net.py:7"),  # of a dataclass
         (("<frozen runpy>", "/usr/lib/python3/dist-packages/torch/distributed/run.py"), "/usr/lib/python3/dist-packages/torch/distributed/run.py:8"),
     ):
         lines = "".join(f'  File "{frame}", line {7 + i}, in f\n' for i, frame in enumerate(frames))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Digits: the published estimators on values whose digits are known, to 1e-9 bits. */
+#include "inspect/core/library.h"
 #include "test.h"
 
 #include <float.h>
@@ -452,6 +453,23 @@ static int answer(void)
 	return 0;
 }
 
+/* What has no file counts as the program's only if somebody typed it. */
+static void test_library(void)
+{
+	static const char *const of_libraries[] = {
+		"<string>", "<frozen runpy>", "/usr/lib64/python3.12/dataclasses.py",
+		"/usr/lib/python3.11/runpy.py",
+		"/v/lib/python3.12/site-packages/torch/optim/sgd.py"};
+	static const char *const of_programs[] = {"<stdin>", "<python-input-3>",
+						  "<ipython-input-12-0a1b2c3d4e5f>",
+						  "/home/me/lib/python/train.py", "train.py"};
+
+	for (size_t i = 0; i < sizeof(of_libraries) / sizeof(*of_libraries); i++)
+		CHECK(wti_is_library(of_libraries[i]));
+	for (size_t i = 0; i < sizeof(of_programs) / sizeof(*of_programs); i++)
+		CHECK(!wti_is_library(of_programs[i]));
+}
+
 static const struct test tests[] = {
 	{"quantiles", test_quantiles},
 	{"vectors", test_vectors},
@@ -466,6 +484,7 @@ static const struct test tests[] = {
 	{"bisect", test_bisect},
 	{"merge", test_merge},
 	{"elements_of_types", test_elements_of_types},
+	{"library", test_library},
 	{NULL, NULL},
 };
 

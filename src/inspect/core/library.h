@@ -16,4 +16,10 @@ bool wti_is_library(const char *file);
  */
 bool wti_is_library_site(const struct wt_reader *reader, uint32_t site);
 
+/* "<string>": what a library generated (the __init__ of a dataclass), for which
+ * wti_is_library() takes it, or the program itself, given to `python -c`: where there is no other.
+ */
+bool wti_is_string(const char *file);
+bool wti_is_string_site(const struct wt_reader *reader, uint32_t site);
+
 #endif

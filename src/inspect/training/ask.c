@@ -67,6 +67,20 @@ static struct wt_text file_of(const struct wt_reader *reader, const struct wt_si
 	return wt_reader_string(reader, site->file);
 }
 
+/* The innermost of the first `count` open calls that the program itself has made; of one given to
+ * `python -c` there is no file. 0: there is none. */
+static uint32_t site_among(const struct wti_call_track *track, uint32_t count,
+			   const struct wt_reader *reader)
+{
+	for (uint32_t i = count; i-- > 0;)
+		if (!wti_is_library_site(reader, track->open[i].site))
+			return track->open[i].site;
+	for (uint32_t i = count; i-- > 0;)
+		if (wti_is_string_site(reader, track->open[i].site))
+			return track->open[i].site;
+	return 0;
+}
+
 /* The innermost of the calls around this one, it included, that the program itself has made. */
 static uint32_t site_of_program(const struct wti_moment *moment, const struct wt_reader *reader)
 {
@@ -75,14 +89,13 @@ static uint32_t site_of_program(const struct wti_moment *moment, const struct wt
 	const uint64_t *place =
 		wti_map_find_number(&calls->index, (uint64_t)call->stream << 32 | call->track);
 	const struct wti_call_track *track = place && *place ? &calls->tracks[*place - 1] : NULL;
+	uint32_t site;
 
 	if (!wti_is_library_site(reader, call->site) || !track ||
 	    call->depth >= track->open_count || track->open[call->depth].ordinal != call->ordinal)
 		return call->site;
-	for (uint32_t i = call->depth; i-- > 0;)
-		if (!wti_is_library_site(reader, track->open[i].site))
-			return track->open[i].site;
-	return call->site;
+	site = site_among(track, call->depth + 1, reader);
+	return site ? site : call->site;
 }
 
 struct wti_call wti_moment_call(const struct wti_moment *moment)

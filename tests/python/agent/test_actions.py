@@ -157,6 +157,11 @@ def test_place(t: Harness) -> None:
     t.check("NaN has the line of the program", lines[found["where"]["line"] - 1].endswith("# passes it on"), str(found["where"]), run.errors)
     made = found["evidence"]["text"].partition("which Tensor.log had returned in ")[2].partition(";")[0].rpartition(":")[2]
     t.check("the infinity has the line that made it", made and lines[int(made) - 1].endswith("# makes it"), found["evidence"]["text"])
+    place = found["where"]
+    run = t.record_command([t.python, "-c", INFINITE])
+    shown = t.execute([t.wheeltap, "doctor", "--json", str(t.folder / f"run{t.runs}")])
+    found = next(finding for finding in json.loads(shown.output)["findings"] if finding["id"] == "WT-NUM-001")
+    t.equal("also of a program that has no file", (found["where"]["file"], found["where"]["line"]), ("<string>", place["line"]), run.errors)
 
 
 if __name__ == "__main__":
