@@ -19,7 +19,7 @@
 #include "trace/run_folder.h"
 
 /* The last of it may be the ends of two files (collect/redirect.c), of which one has no error. */
-enum { TAIL_BYTES = 1 << 20, EXIT_OF_EXCEPTION = 1 };
+enum { TAIL_BYTES = 1 << 20, EXIT_OF_EXCEPTION = 1, SIGNALS = 128 };
 
 /* ---- The exception -------------------------------------------------------------------------- */
 
@@ -222,7 +222,8 @@ static const char *unkept_errors(const struct wti_doc *root)
 /* It left no traceback: a signal, or an exit without an exception. */
 static void add_root(struct wti_buf *out, const struct root *root)
 {
-	const char *name = root->code < 0 ? strsignal((int)-root->code) : NULL;
+	bool is_signal = root->code < 0 && root->code > -SIGNALS;
+	const char *name = is_signal ? strsignal((int)-root->code) : NULL;
 
 	if (name)
 		wti_textf(out, ", rank %ld ended by signal %ld (%s)", root->rank, -root->code,

@@ -91,7 +91,8 @@ def test_how_a_run_ended(b: Bench) -> None:
         (run / "console.log").write_text(f"Traceback (most recent call last):\n{lines}ValueError: no\n")
         assert b.run("info", "--json", "crashed").json()["ended_by"] == f"exit status 1, ValueError at {place}", place
     cause = "Root Cause (first observed failure):\n[0]:\n  host      : a\n  rank      : 1 (local_rank: 1)\n  exitcode  : {}\n"
-    for code, words in (("-6 (pid: 9)  (SIGABRT)", "rank 1 ended by signal 6 (Aborted)"), ("3 (pid: 9)", "rank 1 ended with exit status 3")):
+    for code, words in (("-6 (pid: 9)  (SIGABRT)", "rank 1 ended by signal 6 (Aborted)"), ("3 (pid: 9)", "rank 1 ended with exit status 3"),
+                        ("-4294967290", "rank 1 ended with exit status -4294967290"), ("-99999999999999999999", f"rank 1 ended with exit status {-2**63}")):
         (run / "console.log").write_text('Traceback (most recent call last):\n  File "/v/lib/python3.12/site-packages/torch/launcher/api.py", line 3, in f\n'
                                          f"torch.errors.ChildFailedError: \ntrain.py FAILED\n{cause.format(code)}")
         assert b.run("info", "--json", "crashed").json()["ended_by"] == f"exit status 1, {words}"
