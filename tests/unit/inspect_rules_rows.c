@@ -305,6 +305,55 @@ static void test_gradients_in_evaluation(void)
 	}
 }
 
+/* What such a call was given is forgotten as a whole: that it was all of the last training input
+ * excuses no other evaluation. */
+static void test_gradients_of_whole(void)
+{
+	struct wt_result result;
+	struct world w;
+
+	begin(&w);
+	give_rows(&w, TRAINING, 100, ROWS);
+	give_rows(&w, EVALUATION | WT_CALL_GRAD, 100, ROWS);
+	call(&w, "Tensor.backward");
+	backward(&w);
+	give_rows(&w, EVALUATION, 101, ROWS - 1);
+	wt_result_init(&result, "test");
+	finish(&w, &result);
+	CHECK_INT(case_of(&w, "WT-ROWS-003")->violation_count, 1);
+	wt_result_release(&result);
+	end(&w);
+}
+
+/* A gradient is of the model that was called last, through its criterion. */
+static void test_gradients_of_another(void)
+{
+	static const char *const between[] = {NULL, "Criterion", "Other"};
+
+	for (int i = 0; i < 3; i++) {
+		struct wt_result result;
+		struct world w;
+
+		begin(&w);
+		optimizer(&w, "Adam", "Adam");
+		parameter(&w, "Other", "weight", find(&w, "Adam"));
+		step(&w, "Adam");
+		give_rows(&w, TRAINING, 100, ROWS);
+		give_rows(&w, EVALUATION | WT_CALL_GRAD, 101, ROWS - 1);
+		if (between[i]) {
+			module(&w, "It.forward", between[i], TRAINING);
+			tell_module(&w, WTI_MOMENT_MODULE_END);
+		}
+		call(&w, "Tensor.backward");
+		backward(&w);
+		wt_result_init(&result, "test");
+		finish(&w, &result);
+		CHECK_INT(case_of(&w, "WT-ROWS-003")->violation_count, i == 2);
+		wt_result_release(&result);
+		end(&w);
+	}
+}
+
 /* After its own training a model is given each batch of another one's. */
 static void test_teacher(void)
 {
@@ -748,6 +797,8 @@ static const struct test tests[] = {
 	{"copies of numbers", test_copies_of_numbers},
 	{"both sets", test_both_sets},
 	{"gradients in evaluation", test_gradients_in_evaluation},
+	{"gradients of a whole", test_gradients_of_whole},
+	{"gradients of another", test_gradients_of_another},
 	{NULL, NULL},
 };
 

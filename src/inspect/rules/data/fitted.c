@@ -17,11 +17,15 @@ struct judged {
 	uint64_t before;           /* rows of all evaluations before the present one */
 	uint64_t before_seen;      /* those of them that had been trained on */
 	uint64_t largest;          /* rows of one evaluation */
-	/* What the last call added, if gradients were on in it and it was an evaluation. */
+	/* Until another call begins: the last was an evaluation with gradients. As all was before.
+	 */
 	bool has_gradients;
-	struct added {
-		uint64_t rows, seen;
-	} added[WTI_INPUTS_MAX];
+	struct former {
+		uint64_t wholes, largest;
+		struct wti_last_call last;
+		bool is_shared;
+		struct wti_sampled_tally all[WTI_INPUTS_MAX];
+	} former;
 };
 
 static uint64_t whole_of(const struct wti_call *call)
@@ -31,15 +35,28 @@ static uint64_t whole_of(const struct wti_call *call)
 	return input && !(input->digest.flags & WT_TENSOR_NO_HASH) ? input->digest.hash : 0;
 }
 
-/* Before the last call is added to all. */
-static void note_added(struct judged *judged, const struct wti_call *call)
+static void note_former(struct judged *judged)
 {
-	judged->has_gradients = call->flags & WT_CALL_GRAD;
-	for (uint32_t i = 0; i < judged->model.input_count; i++) {
-		const struct wti_sampled_tally *added = &judged->model.inputs[i].call;
+	struct former *former = &judged->former;
 
-		judged->added[i] = (struct added){added->rows, added->seen};
-	}
+	former->wholes = judged->wholes;
+	former->largest = judged->largest;
+	former->last = judged->last;
+	former->is_shared = judged->is_shared;
+	for (uint32_t i = 0; i < judged->model.input_count; i++)
+		former->all[i] = judged->model.inputs[i].all;
+}
+
+static void restore_former(struct judged *judged)
+{
+	const struct former *former = &judged->former;
+
+	judged->wholes = former->wholes;
+	judged->largest = former->largest;
+	judged->last = former->last;
+	judged->is_shared = former->is_shared;
+	for (uint32_t i = 0; i < judged->model.input_count; i++)
+		judged->model.inputs[i].all = former->all[i];
 }
 
 /* A gradient is taken of what was computed in evaluation mode: that is no evaluation. */
@@ -49,12 +66,24 @@ static void take_back(struct wti_case *account, const struct wti_moment *moment)
 	size_t place = 0;
 
 	while ((judged = wti_kept_next(account, WTI_OF_MODEL, moment->process->stream, &place))) {
-		for (uint32_t i = 0; i < judged->model.input_count && judged->has_gradients; i++) {
-			judged->model.inputs[i].all.rows -= judged->added[i].rows;
-			judged->model.inputs[i].all.seen -= judged->added[i].seen;
-		}
+		if (judged->has_gradients)
+			restore_former(judged);
 		judged->has_gradients = false;
 	}
+}
+
+/* Only of the model called last is a call taken back: the gradient is of that. A criterion is
+ * called after it, and is no model. */
+static void forget_former(struct wti_case *account, const struct wti_moment *moment, bool is_kept)
+{
+	size_t stream = moment->process->stream, place = 0;
+	struct judged *judged;
+
+	while ((judged = wti_kept_next(account, WTI_OF_MODEL, stream, &place)))
+		if (judged->has_gradients &&
+		    (is_kept ||
+		     wti_model_is_trained(moment->training, stream, moment->object->name)))
+			judged->has_gradients = false;
 }
 
 static void see_call(struct judged *judged, uint32_t loader, const struct wti_moment *moment)
@@ -63,13 +92,12 @@ static void see_call(struct judged *judged, uint32_t loader, const struct wti_mo
 	const struct wti_input *least;
 
 	if (is_kept) {
+		note_former(judged);
 		judged->last = wti_last_call_of(moment);
 		judged->wholes += judged->whole && judged->whole == whole_of(moment->call);
 		judged->is_shared |= !loader || loader == judged->loader;
-		note_added(judged, moment->call);
-	} else {
-		judged->has_gradients = false;
 	}
+	judged->has_gradients = is_kept && moment->call->flags & WT_CALL_GRAD;
 	wti_sampled_keep_call(&judged->model, is_kept);
 	least = wti_input_least_seen(&judged->model);
 	if (least && least->all.rows - judged->before > judged->largest)
@@ -101,6 +129,8 @@ static enum wti_answer see_judged(struct wti_case *account, void *kept,
 	if (!model || moment->type == WTI_MOMENT_ROW)
 		return WTI_RULE_NO_CASE;
 	judged = (struct judged *)model;
+	forget_former(account, moment,
+		      judged->model.is_trained && wti_is_evaluation_call(moment->call));
 	see_call(judged, *loader, moment);
 	wti_sampled_turn(account, model, moment);
 	return WTI_RULE_NO_CASE;
@@ -177,7 +207,7 @@ const struct wti_rule wti_rule_rows_003 = {
 		"than one in 20 was not trained on before, unless training rows repeat that often "
 		"naturally (WT-ROWS-001). Fewer than 16 rows of the sample are not judged, nor is "
 		"a model that is given its last training input as a whole again (graphs), nor a "
-		"call that a backward() follows before the model is called again, nor "
+		"call that a backward() follows before a model is called again, nor "
 		"what a model is given after its own training while another one is trained (a "
 		"teacher). It is a warning where the loader of the evaluation is another one than "
 		"that of the training, and gives at most half as many rows as were trained on. A "
