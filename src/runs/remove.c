@@ -50,12 +50,19 @@ static int remove_below(int parent, const char *name, dev_t device, unsigned dep
 	return r;
 }
 
-int wti_run_remove(const struct wti_run *run, struct wt_err *err)
+static int refuse_elsewhere(const struct wti_run *run, struct wt_err *err)
+{
+	return wti_err(err, WT_E_BUSY,
+		       "cannot remove '%.200s': it may be running on '%.64s'; remove it there, or "
+		       "with `wheeltap clean --elsewhere %.200s` if it has ended",
+		       run->path, run->elsewhere, run->path);
+}
+
+int wti_run_remove(const struct wti_run *run, bool elsewhere, struct wt_err *err)
 {
 	struct wti_run now;
 	struct stat st;
-	char elsewhere[sizeof(now.elsewhere)];
-	bool gone;
+	bool is_busy;
 	int r;
 
 	if (lstat(run->path, &st) || !S_ISDIR(st.st_mode))
@@ -63,14 +70,13 @@ int wti_run_remove(const struct wti_run *run, struct wt_err *err)
 	r = wti_run_find_path(run->path, &now, err);
 	if (r)
 		return r;
-	gone = !now.has_json || !strcmp(now.status, "running");
-	memcpy(elsewhere, now.elsewhere, sizeof(elsewhere));
+	is_busy = !now.has_json || (!strcmp(now.status, "running") && !now.elsewhere[0]);
+	if (now.elsewhere[0] && !elsewhere)
+		r = refuse_elsewhere(&now, err);
 	wti_run_release(&now);
-	if (elsewhere[0])
-		return wti_err(err, WT_E_BUSY,
-			       "cannot remove '%s': it may be running on '%s'; remove it there",
-			       run->path, elsewhere);
-	if (gone)
+	if (r)
+		return r;
+	if (is_busy)
 		return wti_err(err, WT_E_BUSY, "cannot remove '%s': it is running", run->path);
 	errno = 0;
 	r = remove_below(AT_FDCWD, run->path, st.st_dev, 0);
@@ -168,7 +174,7 @@ int wti_run_replace(const char *folder, struct wt_err *err)
 	else
 		r = wti_run_holds_only_ours(folder, err);
 	if (!r && run.has_json)
-		r = wti_run_remove(&run, err);
+		r = wti_run_remove(&run, false, err);
 	wti_run_release(&run);
 	return r;
 }

@@ -5,8 +5,9 @@
 
 #include "run.h"
 
-/* Looked at again right before: a link or a run that has started since is left alone. */
-int wti_run_remove(const struct wti_run *run, struct wt_err *err);
+/* Looked at again right before: a link or a run that has started since is left alone, and one of
+ * another host unless `elsewhere` says that it has ended there. */
+int wti_run_remove(const struct wti_run *run, bool elsewhere, struct wt_err *err);
 /* The folder of a run as a user names it. Nothing is there: that is well. */
 int wti_run_replace(const char *folder, struct wt_err *err);
 /* WT_E_ARG if there is anything in the folder that no recorder makes. */

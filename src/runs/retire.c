@@ -66,7 +66,7 @@ static int keep(const struct wti_front *front, struct wti_catalogue *c, const st
 }
 
 size_t wti_retire(const struct wti_front *front, struct wti_run **runs, size_t count, bool forget,
-		  struct wt_result *result)
+		  bool elsewhere, struct wt_result *result)
 {
 	struct wti_catalogue *c = NULL;
 	struct wt_err err = {.offset = -1};
@@ -87,7 +87,7 @@ size_t wti_retire(const struct wti_front *front, struct wti_run **runs, size_t c
 		if (r)
 			wt_result_note(result, "'%s' stays: %s; --forget removes it all the same",
 				       runs[i]->name, err.message);
-		else if (wti_run_remove(runs[i], &err))
+		else if (wti_run_remove(runs[i], elsewhere, &err))
 			wt_result_note(result, "%s", err.message);
 		else
 			removed++;

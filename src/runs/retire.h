@@ -9,9 +9,10 @@
 
 /*
  * Removes the runs. Of those below the home the summary is kept first, unless `forget`; where that
- * fails the run stays. Each that stays has a note that says why. How many were removed.
+ * fails the run stays. Each that stays has a note that says why. `elsewhere`: as in
+ * wti_run_remove(). How many were removed.
  */
 size_t wti_retire(const struct wti_front *front, struct wti_run **runs, size_t count, bool forget,
-		  struct wt_result *result);
+		  bool elsewhere, struct wt_result *result);
 
 #endif

@@ -6,6 +6,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 from pathlib import Path
 
 from bench import Bench
@@ -67,6 +68,13 @@ def test_elsewhere(b: Bench) -> None:
     assert b.run("doctor", "far", code=1).out.startswith("run ended, or is still being recorded, on 'far-away'")
     assert "may be running on 'far-away'" in b.run("clean", "--yes", "far", code=4).err
     b.run("clean", "--yes", "rebooted")
+    assert "by name" in b.run("clean", "--yes", "--elsewhere", "--keep", "0", code=2).err
+    said = b.run("clean", "--yes", "far", code=4).err
+    b.run(*re.search("`wheeltap (clean --elsewhere .*)`", said)[1].split(), "--yes")
+    assert not (b.folder / "wheeltap-runs" / "far").exists()
+    fd = hold(b.folder / "wheeltap-runs" / "old")
+    assert "it is running" in b.run("clean", "--yes", "--elsewhere", "old", code=4).err
+    os.close(fd)
 
 
 def test_set_elsewhere(b: Bench) -> None:
@@ -79,6 +87,8 @@ def test_set_elsewhere(b: Bench) -> None:
         assert row["status"] == "running", row
         assert "may be running on 'far-away'" in b.run("clean", "--yes", name, code=4).err
         assert run.exists()
+        b.run("clean", "--yes", "--elsewhere", name)
+        assert not run.exists()
 
 
 def test_sizes(b: Bench) -> None:

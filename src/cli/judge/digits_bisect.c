@@ -269,7 +269,7 @@ static int bisect(struct search *search, struct wt_result *result, struct wt_err
 	if (r >= 0)
 		show(search, chosen, r, result);
 	if (!wti_run_or_set_find(search->bisection->front, search->folder, &made, NULL)) {
-		wti_run_remove(&made, NULL);
+		wti_run_remove(&made, false, NULL);
 		wti_run_release(&made);
 	}
 	return r < 0 ? r : 0;

@@ -28,6 +28,7 @@ struct clean_options {
 	struct wti_list where;
 	bool keep_tagged;
 	bool forget;
+	bool elsewhere;
 	bool yes;
 	bool dry_run;
 	bool json;
@@ -139,7 +140,7 @@ static int remove_all(const struct clean_options *o, struct wti_run **chosen, si
 {
 	struct wti_progress progress;
 	struct wti_front front = wti_front_here(&progress);
-	size_t removed = wti_retire(&front, chosen, count, o->forget, result);
+	size_t removed = wti_retire(&front, chosen, count, o->forget, o->elsewhere, result);
 
 	wt_result_fact_count(result, "removed", "removed", WT_CELL_COUNT, removed);
 	return removed == count ? WTI_EXIT_CLEAN : WTI_EXIT_ENVIRONMENT;
@@ -225,6 +226,10 @@ static int run(const void *opaque, char **arguments, size_t argument_count)
 	if (argument_count && (selects || o->keep_tagged))
 		wti_err(&err, WT_E_ARG,
 			"give runs by name, or --older-than, --keep and --where, not both");
+	else if (!argument_count && o->elsewhere)
+		wti_err(&err, WT_E_ARG,
+			"give the runs for --elsewhere by name: that they have ended cannot be "
+			"seen here");
 	else if (!argument_count && !selects)
 		wti_err(&err, WT_E_ARG,
 			"no runs given: use their names, --older-than 7d, --keep 10, --where "
@@ -267,6 +272,9 @@ static const struct wti_option options[] = {
 	 offsetof(struct clean_options, where)},
 	{"forget", 0, WTI_OPT_FLAG, NULL, NULL, "keep nothing, not even the summary",
 	 offsetof(struct clean_options, forget)},
+	{"elsewhere", 0, WTI_OPT_FLAG, NULL, NULL,
+	 "the named runs have ended, also those that another host may still record",
+	 offsetof(struct clean_options, elsewhere)},
 	{"yes", 'y', WTI_OPT_FLAG, NULL, NULL, "do not ask for confirmation",
 	 offsetof(struct clean_options, yes)},
 	{"dry-run", 0, WTI_OPT_FLAG, NULL, NULL, "only show what would be removed",
@@ -291,7 +299,10 @@ const struct wti_verb wti_verb_clean = {
 		       "summaries are stored in the file .kept.jsonl beside the runs. --forget "
 		       "keeps nothing.\n\n"
 		       "Only folders with a run.json written by wheeltap are removed. Runs that "
-		       "are being recorded stay, and symbolic links are not followed.",
+		       "are being recorded stay, and symbolic links are not followed. Whether a "
+		       "run of another host has ended cannot be seen here if its recorder died, or "
+		       "if the host has another name now: it is removed by its name with "
+		       "--elsewhere.",
 	.examples = "wheeltap clean run1\tone run\n"
 		    "wheeltap clean --older-than 7d --keep 5\n"
 		    "wheeltap clean --where status=failed --keep-tagged --dry-run\twhat would go\n"
