@@ -128,11 +128,14 @@ static void add_evidence(struct wti_buf *out, const struct wti_first_difference 
 		      !first->in.opaque && !first->unread_before;
 
 	wti_textf(out, LABEL, "evidence");
-	if (first->how == WTI_BEGINS_OUTPUT || first->how == WTI_BEGINS_STATE)
+	if (first->how == WTI_BEGINS_OUTPUT || first->how == WTI_BEGINS_STATE ||
+	    first->how == WTI_BEGINS_LATER)
 		wti_buf_text(out, proven ? "all inputs are proven equal"
 					 : "the inputs are equal as far as they were seen");
 	else if (first->how == WTI_BEGINS_MIXED)
 		wti_buf_text(out, "each run has seen the values of the other, elsewhere");
+	else if (first->how == WTI_BEGINS_SEED)
+		wti_buf_text(out, "its seeds differ, and what is drawn from it is used");
 	else
 		wti_buf_text(out, "what made the difference was not seen at this level");
 	if (first->in.unread) {

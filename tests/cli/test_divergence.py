@@ -125,6 +125,9 @@ def seeds() -> None:
     tap.equal("if what is drawn differs it is", (code, first(said)),
               (1, ("SeedSequence.generate_state", 1, "a generator is seeded by the system, and numbers are drawn from it")))
     tap.equal("with what draws", table(said, "first")[0]["value"], "Generator.normal")
+    tap.equal("and with how that is known", table(said, "first")[0]["evidence"], "its seeds were seen to differ")
+    said = subprocess.run([WHEELTAP, "diff", "--tensors", "a", "b"], capture_output=True, text=True).stdout
+    tap.check("in words", "its seeds differ, and what is drawn from it is used" in " ".join(said.split()) and "not seen" not in said, said)
     for name, other in (("of two it is not known which", generator("bb")), ("nor whose they are", "")):
         kind = "Generator" if other else "RandomState"
         code, said = compare(seed(2, "a1") + other.replace("bb", "b1") + draw("c1", kind), seed(2, "a2") + other.replace("bb", "b2") + draw("c2", kind))
@@ -202,6 +205,8 @@ def pools() -> None:
     code, said = compare(late.format("1"), late.format("2"))
     tap.equal("a module in another thread may have other parameters by then", sorted({(row["operation"], row["how"].partition(",")[0]) for row in table(said, "first")}),
               [("dropout", "its inputs were equal"), ("forward", "its arguments were equal")], said)
+    tap.equal("what is known of it are its arguments", {row["evidence"] for row in table(said, "first") if row["operation"] == "forward"},
+              {"inputs equal as far as seen"})
 
     orders = [(thread(2, add("c0", "1", "c1")) + thread(3, add("c1", "2", "c3")), "c3"), (thread(2, add("c0", "2", "c2")) + thread(3, add("c2", "1", "{}")), "{}")]
     use = "thread 1\n" + call("part", 9, [], "1") + call("part", 9, [], "2") + "{}" + "thread 1\n" + call("use", 30, ["{}"], "{}")

@@ -39,10 +39,13 @@ static const char *evidence_of(const struct wti_first_difference *first)
 	if (first->how == WTI_BEGINS_OUTPUT && !first->in.unread && !first->in.opaque &&
 	    !first->unread_before && first->in.compared)
 		return "inputs proven equal";
-	if (first->how == WTI_BEGINS_OUTPUT || first->how == WTI_BEGINS_STATE)
+	if (first->how == WTI_BEGINS_OUTPUT || first->how == WTI_BEGINS_STATE ||
+	    first->how == WTI_BEGINS_LATER)
 		return "inputs equal as far as seen";
 	if (first->how == WTI_BEGINS_MIXED)
 		return "its inputs were seen in both runs";
+	if (first->how == WTI_BEGINS_SEED)
+		return "its seeds were seen to differ";
 	return "not seen at this level";
 }
 
