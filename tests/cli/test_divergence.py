@@ -102,6 +102,8 @@ def memory() -> None:
     text = call("empty", 1, [], "{0}") + call("Tensor.copy_", 2, ["{0}", "c"], "c") + call("relu", 3, ["c"], "d")
     code, said = compare(text.format("e1"), text.format("e2"))
     tap.equal("memory that is overwritten is no difference", (code, said["status"]), (0, "identical"))
+    code, said = compare(*(call("empty_like", 1, ["c"], hash) + call("relu", 3, ["c"], "d") for hash in ("e1", "e2")))
+    tap.equal("nor an origin of one", (said["status"], table(said, "alignment")[0]["further"]), ("identical", 0))
     text = call("empty", 1, [], "{0}") + call("relu", 3, ["{0}"], "{1}")
     code, said = compare(text.format("e1", "f1"), text.format("e2", "f2"))
     tap.equal("memory that is used is one", first(said), ("empty", 1, "memory that nobody has written is used"))
@@ -111,7 +113,7 @@ def seeds() -> None:
     """numpy's old generators are seeded by the system, and then by the program."""
     def seed(line: int, entropy: str) -> str:
         taken = "".join(f"begin {name} {line}\nlist entropy\nout 4 {entropy}\nend\n" for name in ("array", "concatenate"))
-        return f"module numpy\n{taken}module numpy.random.bit_generator\nbegin SeedSequence.generate_state {line}\nlist self\nout 624 f{entropy}\nend\n"
+        return f"module numpy\n{taken}module numpy.random.bit_generator\nbegin SeedSequence.generate_state {line}\nlist self\nnumber n_words 624\nout 624 f{entropy}\nend\n"
 
     def generator(entropy: str) -> str:
         return f"module numpy.random._generator\nbegin default_rng 1\n{seed(1, entropy)}end\n"
@@ -121,6 +123,7 @@ def seeds() -> None:
 
     code, said = compare(seed(1, "a1") + draw("b"), seed(1, "a2") + draw("b"))
     tap.equal("a seed that is not used is no difference", (code, said["status"]), (0, "identical"))
+    tap.equal("nor an origin", table(said, "alignment")[0]["further"], 0)
     code, said = compare(generator("a1") + draw("b1", "Generator"), generator("a2") + draw("b2", "Generator"))
     tap.equal("if what is drawn differs it is", (code, first(said)),
               (1, ("SeedSequence.generate_state", 1, "a generator is seeded by the system, and numbers are drawn from it")))

@@ -437,7 +437,8 @@ static void judge(struct wti_judge_track *track, const struct wti_computed *a,
 		keep_seed(track, a, b, &out);
 	if (differs && !inner && judgement->first.how == WTI_BEGINS_NOT && is_where(track, a))
 		begin(track, a, b, &in, &out);
-	else if (out.different && !in.different && !inner && !has_hidden_inputs(a, &in))
+	else if (out.different && !in.different && !inner && !is_memory && !is_seed &&
+		 !has_hidden_inputs(a, &in))
 		judgement->further++;
 	else if (differs || inner)
 		judgement->inherited++;
