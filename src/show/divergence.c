@@ -125,7 +125,7 @@ static void add_place(struct wti_buf *out, const struct wti_first_difference *fi
 static void add_evidence(struct wti_buf *out, const struct wti_first_difference *first)
 {
 	bool proven = first->how == WTI_BEGINS_OUTPUT && first->in.compared && !first->in.unread &&
-		      !first->in.opaque && !first->unread_before;
+		      !first->in.opaque && !first->unread_before && !wti_is_weakened(first);
 
 	wti_textf(out, LABEL, "evidence");
 	if (first->how == WTI_BEGINS_OUTPUT || first->how == WTI_BEGINS_STATE ||
@@ -153,7 +153,52 @@ static void add_evidence(struct wti_buf *out, const struct wti_first_difference 
 		add_count(out, first->unread_before, "earlier result was", "earlier results were");
 		wti_buf_text(out, " not read");
 	}
+	if (wti_is_weakened(first)) {
+		wti_buf_text(out, "; ");
+		add_count(out, first->single_before[0] + first->single_before[1],
+			  "operation before it is in one run only",
+			  "operations before it are in one run only");
+	}
 	wti_buf_byte(out, '\n');
+}
+
+/* What may explain it, though both runs do the operation itself. */
+static void add_before(struct wti_buf *out, const struct wti_divergence_report *report,
+		       const struct wti_first_difference *first)
+{
+	const struct wti_only *only = &report->tracks[report->first].judgement.only;
+	const uint64_t *single = first->single_before, *steps = first->steps_before;
+
+	if (!wti_has_single_before(first))
+		return;
+	/* What a recording omits the run may have done. */
+	wti_textf(out, LABEL "only the %s run %s %s", "before it",
+		  only->is_in_b ? "second" : "first", report->thinned ? "recorded" : "does",
+		  only->callee);
+	if (*only->file)
+		wti_textf(out, ", %s:%u", only->file, only->line);
+	wti_buf_text(out, " (");
+	add_count(out, single[only->is_in_b], "operation", "operations");
+	if (single[!only->is_in_b]) {
+		wti_textf(out, "; of the %s run ", only->is_in_b ? "first" : "second");
+		add_count(out, single[!only->is_in_b], "operation", "operations");
+	}
+	wti_buf_text(out, ")\n");
+	if (steps[0] != steps[1] && !report->thinned)
+		wti_textf(out, LABEL "%" PRIu64 " and %" PRIu64 " by optimizers\n", "steps made",
+			  steps[0], steps[1]);
+}
+
+/* Of an operation without a partner. */
+static void add_single(struct wti_buf *out, const struct wti_judgement *judgement,
+		       const struct wti_first_difference *first)
+{
+	static const char *const others[] = {"other", "second", "first"};
+
+	wti_textf(out, LABEL "the %s run has no such operation%s\n", "evidence",
+		  others[first->single_in],
+		  first == &judgement->first ? ", and its result is the first value that differs"
+					     : "");
 }
 
 static void add_elements(struct wti_buf *out, const struct wti_elements *e)
@@ -328,7 +373,11 @@ void wti_show_divergence(struct wti_buf *out, const struct wti_divergence_report
 			     "within the tolerances: no value lies outside, but bits differ\n");
 	add_headline(out, report, first, style);
 	add_place(out, first);
-	add_evidence(out, first);
+	if (first->how == WTI_BEGINS_ORDER)
+		add_single(out, &report->tracks[report->first].judgement, first);
+	else
+		add_evidence(out, first);
+	add_before(out, report, first);
 	if (*wti_cause_of(&report->tracks[report->first].judgement))
 		wti_textf(out, LABEL "%s\n", "differs in",
 			  wti_cause_of(&report->tracks[report->first].judgement));

@@ -243,6 +243,42 @@ def alignment() -> None:
     tap.equal("windows do not cut", labels(said), {"aligned": 8999, "extra": 1})
 
 
+def single() -> None:
+    """What only one of the runs does, before the first difference."""
+    def step(number: int) -> str:
+        inner = "begin step 5 step SGD\nend\n"
+        return f"step {number}\n" + call("relu", 2, [f"a{number}"], f"b{number}") + f"begin step 4 step Wrapped\n{inner}end\n"
+
+    def row(said: "dict[str, Any]") -> "tuple[Any, ...]":
+        return tuple(table(said, "before")[0][key] for key in ("run", "operation", "line", "only_a", "only_b", "steps_a", "steps_b"))
+
+    evaluate = "begin forward 9 forward Net\nin x 8 7\nout 8 {}\nend\n"
+    code, said = compare(step(0) + evaluate.format("c"), step(0) + evaluate.format("d"))
+    tap.equal("the inputs of a module are proven equal, where both did the same before", (table(said, "first")[0]["evidence"], table(said, "before")), ("inputs proven equal", []))
+    code, said = compare(step(0) + step(1) + evaluate.format("c"), step(0) + step(1) + step(2) + evaluate.format("d"))
+    tap.equal("not where one trained on", (first(said)[0], table(said, "first")[0]["evidence"]), ("forward", "inputs equal as far as seen"))
+    tap.equal("the first that only one does is named, and the steps are counted", row(said), ("second", "relu", 2, 0, 3, 2, 3))
+    shown = subprocess.run([WHEELTAP, "diff", "--tensors", "a", "b"], capture_output=True, text=True).stdout
+    tap.check("in words, too", "only the second run does relu, program.py:2 (3 operations)" in shown and "2 and 3 by optimizers" in shown
+              and "3 operations before it are in one run only" in shown, shown)
+    code, said = compare(step(0) + call("mul", 9, ["7"], "c"), step(0) + step(1) + call("mul", 9, ["7"], "d"))
+    tap.equal("a function has nothing but its arguments", (table(said, "first")[0]["evidence"], row(said)[:3]), ("inputs proven equal", ("second", "relu", 2)))
+    code, said = compare(step(0) + evaluate.format("c") + step(1), step(0) + evaluate.format("d"))
+    tap.equal("what comes behind it does not count", (table(said, "first")[0]["evidence"], table(said, "before")), ("inputs proven equal", []))
+
+    load, mean, use = "begin load 2 load\nout 8 9\nend\n", call("mean", 3, ["5"], "6"), "begin sub 4\nin x 8 6\nin y 8 {}\nout 8 {}\nend\n"
+    for name, a_end, b_end in (("nothing made it", "", ""), ("both runs have it", call("save", 8, ["9"], "9"), call("save", 8, ["1"], "1"))):
+        without, also = mean + use.format("1", "c") + a_end, load + mean + use.format("9", "d") + b_end
+        code, said = compare(without, also)
+        tap.equal(f"a value that only the second run loads: {name}", (code, first(said)), (1, ("load", 2, "only one of the runs does this")))
+        tap.equal(f"its evidence: {name}", table(said, "first")[0]["evidence"], "no partner in the other run")
+        tap.equal(f"a value that only the first run loads: {name}", first(compare(also, without)[1])[:2], ("load", 2))
+    shown = subprocess.run([WHEELTAP, "diff", "--tensors", make("a", without), make("b", also)], capture_output=True, text=True).stdout
+    tap.check("which run does it", "the first run has no such operation, and its result is the first value that differs" in shown, shown)
+    code, said = compare(mean + use.format("1", "c"), call("other", 2, ["5"], "8") + mean + use.format("9", "d"))
+    tap.equal("what made another value is not named", (first(said)[0], row(said)[:5]), ("sub", ("second", "other", 2, 0, 1)))
+
+
 def around(callee: str, inside: str, given: str, out: str) -> str:
     return f"begin {callee} 9 forward Net\nin x 8 {given}\n{inside}out 8 {out}\nend\n"
 
@@ -401,7 +437,7 @@ def refuses() -> None:
 def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for case in (identical, origins, states, memory, seeds, overwritten, resumed, workers, pools, alignment, compiled, micro_batches, settings, shards, sampled,
+        for case in (identical, origins, states, memory, seeds, overwritten, resumed, workers, pools, alignment, single, compiled, micro_batches, settings, shards, sampled,
                      launched, fails_closed, refuses):
             tap.case(case.__name__, case)
         os.chdir("/")

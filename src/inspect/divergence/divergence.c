@@ -335,6 +335,13 @@ static void find_later(struct wti_divergence_report *report)
 	}
 }
 
+/* No value differs that is known to come from it. */
+static bool is_order(const struct wti_track_verdict *track,
+		     const struct wti_first_difference *first)
+{
+	return first == &track->judgement.order;
+}
+
 static void sum_up(struct wti_divergence_report *report)
 {
 	bool is_whole = !report->lost;
@@ -365,10 +372,10 @@ static void sum_up(struct wti_divergence_report *report)
 		is_whole &= (!j->unread || j->states) && !j->shards;
 		report->shards += j->shards;
 		/* A value that differs says more than another order of calls. */
-		if (first &&
-		    (!earliest ||
-		     (earliest->how == WTI_BEGINS_ORDER && first->how != WTI_BEGINS_ORDER) ||
-		     (is_earlier(first, earliest) && first->how != WTI_BEGINS_ORDER)))
+		if (first && (!earliest ||
+			      (is_order(&report->tracks[report->first], earliest) &&
+			       !is_order(track, first)) ||
+			      (is_earlier(first, earliest) && !is_order(track, first))))
 			report->first = i;
 	}
 	if (report->first < report->count)

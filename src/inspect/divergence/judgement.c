@@ -10,11 +10,13 @@
 #include "base/grow.h"
 #include "base/text.h"
 #include "inspect/core/library.h"
+#include "copies.h"
 #include "generators.h"
 #include "inspect/digits/lane.h"
 #include "memory.h"
 #include "settings.h"
 #include "shards.h"
+#include "solo.h"
 
 #define DEPTH_MAX 4096u
 #define PENDING_MAX 256u
@@ -47,6 +49,7 @@ struct wti_judge_track {
 	int64_t shown_before; /* the last step but one of which parameters were compared */
 	struct wti_library_settings settings;
 	struct wti_shards shards;
+	struct wti_solo solo;
 	/* Memory that nobody has written, the last such calls, by the hash of A's result. */
 	struct wti_first_difference *pending;
 	size_t pending_count;
@@ -62,85 +65,19 @@ struct wti_judge_track {
 	size_t kept_count, kept_capacity;
 };
 
-static void copy(char *out, size_t bytes, const char *text)
+/* ---- What is kept of an operation ------------------------------------------------------------ */
+
+static void set_text(char *out, size_t bytes, const char *text)
 {
 	snprintf(out, bytes, "%s", text);
 }
 
-/* ---- What is kept of an operation ------------------------------------------------------------ */
-
 static void describe(const struct wti_judge_track *track, const struct wti_course *course,
 		     const struct wti_computed *item, struct wti_first_difference *ret_first)
 {
-	*ret_first = (struct wti_first_difference){
-		.line = item->line,
-		.step = item->step,
-		.after_step = -1,
-		.time_ns = item->time_ns,
-		.action = item->action,
-		.kind = item->kind,
-		.unread_before = track->judgement->unread,
-		.unpaired_before = track->judgement->a_count + track->judgement->b_count -
-				   2 * track->judgement->labels[WTI_PAIR_ALIGNED],
-	};
-	copy(ret_first->callee, sizeof(ret_first->callee), wti_course_text(course, item->callee));
-	copy(ret_first->module, sizeof(ret_first->module), wti_course_text(course, item->module));
-	copy(ret_first->path, sizeof(ret_first->path), wti_course_text(course, item->path));
-	copy(ret_first->object, sizeof(ret_first->object), wti_course_text(course, item->object));
-	copy(ret_first->file, sizeof(ret_first->file), wti_course_text(course, item->file));
-	copy(ret_first->stage, sizeof(ret_first->stage), wti_course_text(course, item->stage));
-}
-
-static void add_value(const struct wti_judge_track *track, struct wti_first_difference *first,
-		      const struct wti_value_row *a, const struct wti_value_row *b)
-{
-	struct wti_value_pair *pair;
-	const char *name = wti_course_text(track->a, a->name);
-
-	if (first->value_count >= WTI_FIRST_VALUES)
-		return;
-	pair = &first->values[first->value_count++];
-	*pair = (struct wti_value_pair){.a = *a, .b = *b, .same = wti_compare_values(a, b)};
-	copy(pair->shape, sizeof(pair->shape), wti_course_text(track->a, a->digest.shape));
-	if (*name)
-		copy(pair->name, sizeof(pair->name), name);
-	else if (a->position >= 0)
-		snprintf(pair->name, sizeof(pair->name), "argument %d", a->position);
-	else
-		copy(pair->name, sizeof(pair->name), "result");
-}
-
-/* What the operation was called with besides. */
-static void add_others(const struct wti_judge_track *track, struct wti_first_difference *first,
-		       const struct wti_computed *a)
-{
-	for (uint32_t i = 0; i < a->value_count && first->other_count < WTI_FIRST_OTHERS; i++) {
-		const struct wti_value_row *value = &a->values[i];
-		struct wti_other_argument *other = &first->others[first->other_count];
-
-		if (value->position < 0 ||
-		    (value->type != WT_VALUE_TYPE_NONE && value->type != WT_VALUE_TYPE_TEXT))
-			continue;
-		other->position = value->position;
-		copy(other->name, sizeof(other->name), wti_course_text(track->a, value->name));
-		copy(other->text, sizeof(other->text), wti_course_text(track->a, value->text));
-		first->other_count++;
-	}
-}
-
-static void add_values(const struct wti_judge_track *track, struct wti_first_difference *first,
-		       const struct wti_computed *a, const struct wti_computed *b)
-{
-	add_others(track, first, a);
-	for (unsigned side = 0; side < 2; side++) {
-		for (uint32_t n = 0;; n++) {
-			uint32_t i = wti_side_value(a, side, n), j = wti_side_value(b, side, n);
-
-			if (i >= a->value_count || j >= b->value_count)
-				break;
-			add_value(track, first, &a->values[i], &b->values[j]);
-		}
-	}
+	wti_copy_computed(course, item, ret_first);
+	ret_first->unread_before = track->judgement->unread;
+	wti_solo_before(&track->solo, ret_first);
 }
 
 static void keep(const struct wti_judge_track *track, struct maker *maker,
@@ -150,7 +87,7 @@ static void keep(const struct wti_judge_track *track, struct maker *maker,
 	maker->is_known = true;
 	describe(track, track->a, a, &maker->seen);
 	maker->seen.in = *in;
-	add_values(track, &maker->seen, a, b);
+	wti_copy_values(track->a, a, b, &maker->seen);
 }
 
 /* ---- Memory that nobody has written ---------------------------------------------------------- */
@@ -164,7 +101,7 @@ static void keep_memory(struct wti_judge_track *track, const struct wti_computed
 	describe(track, track->a, a, first);
 	first->how = WTI_BEGINS_MEMORY;
 	first->out = *out;
-	add_values(track, first, a, b);
+	wti_copy_values(track->a, a, b, first);
 	track->pending_count++;
 	if (track->memory.count >= HASHES_MAX)
 		return;
@@ -210,11 +147,11 @@ static void begin_with_value(struct wti_judge_track *track, struct wti_first_dif
 	first->out = *out;
 	first->after_step = track->shown_before;
 	first->unread_before = track->judgement->unread;
-	copy(first->value, sizeof(first->value), name);
-	add_values(track, first, a, b);
+	set_text(first->value, sizeof(first->value), name);
+	wti_copy_values(track->a, a, b, first);
 	if (first->value_count)
-		copy(first->values[first->value_count - 1].name, sizeof(first->values[0].name),
-		     name);
+		set_text(first->values[first->value_count - 1].name, sizeof(first->values[0].name),
+			 name);
 }
 
 /* Recordings that omit steps may omit different ones: what has the same name need not correspond.
@@ -346,15 +283,17 @@ static void begin(struct wti_judge_track *track, const struct wti_computed *a,
 
 	if (memory) {
 		*first = *memory;
-		copy(first->value, sizeof(first->value), wti_course_text(track->a, a->callee));
+		set_text(first->value, sizeof(first->value), wti_course_text(track->a, a->callee));
 		return;
 	}
 	track->began_at = track->judgement->compared;
+	if (in->different && wti_solo_made(&track->solo, a, b, first))
+		return;
 	/* Of several, one may have been seeded again: it is not known which is drawn from. */
 	if (!in->different && track->seed_count == 1 && strstr(track->seed.path, "default_rng") &&
 	    wti_draws_numbers(track->a, a)) {
 		*first = track->seed;
-		copy(first->value, sizeof(first->value), wti_course_text(track->a, a->callee));
+		set_text(first->value, sizeof(first->value), wti_course_text(track->a, a->callee));
 		return;
 	}
 	describe(track, track->a, a, first);
@@ -362,7 +301,7 @@ static void begin(struct wti_judge_track *track, const struct wti_computed *a,
 	first->in = *in;
 	first->out = *out;
 	first->has_hidden_inputs = has_hidden_inputs(a, in);
-	add_values(track, first, a, b);
+	wti_copy_values(track->a, a, b, first);
 }
 
 /* What an operation overwrites is no input of it. */
@@ -379,14 +318,20 @@ static struct wti_equality inputs_of(const struct wti_judge_track *track, struct
 	return in;
 }
 
-static bool is_where(const struct wti_judge_track *track, const struct wti_computed *item)
+static bool is_place(const struct wti_judge_track *track, const struct wti_course *course,
+		     const struct wti_computed *item)
 {
-	const char *file = wti_course_text(track->a, item->file);
+	const char *file = wti_course_text(course, item->file);
 
 	if (track->where->is_yours && (!*file || wti_is_library(file)))
 		return false;
 	return !track->where->file ||
 	       (item->line == track->where->line && !strcmp(file, track->where->file));
+}
+
+static bool is_where(const struct wti_judge_track *track, const struct wti_computed *item)
+{
+	return is_place(track, track->a, item);
 }
 
 /* Nothing of what it was given was read, and the next operations of its line make a seed of it. */
@@ -411,7 +356,7 @@ static void keep_seed(struct wti_judge_track *track, const struct wti_computed *
 	describe(track, track->a, a, &track->seed);
 	track->seed.how = WTI_BEGINS_SEED;
 	track->seed.out = *out;
-	add_values(track, &track->seed, a, b);
+	wti_copy_values(track->a, a, b, &track->seed);
 }
 
 static void judge(struct wti_judge_track *track, const struct wti_computed *a,
@@ -467,6 +412,23 @@ static void take_lone(struct wti_judge_track *track, const struct wti_course *co
 		return;
 	describe(track, course, item, order);
 	order->how = WTI_BEGINS_ORDER;
+	order->single_in = track->solo.has_order ? 1 + (course == track->b) : 0;
+}
+
+/* One that has no partner. */
+static void take_single(struct wti_judge_track *track, const struct wti_course *course,
+			const struct wti_computed *item, enum wti_pairing_label label)
+{
+	struct wti_first_difference seen;
+	bool is_alone = wti_pair_is_alone(label);
+
+	if (is_alone || label == WTI_PAIR_REPLACED) {
+		describe(track, course, item, &seen);
+		wti_solo_take(&track->solo, course == track->b, item, &seen,
+			      is_alone && is_place(track, course, item));
+	}
+	if (is_alone)
+		take_lone(track, course, item);
 }
 
 static void count(struct wti_judgement *judgement, const struct wti_computed *a,
@@ -501,6 +463,7 @@ static int take(void *self, const struct wti_computed *a, const struct wti_compu
 	struct wti_judge_track *track = self;
 
 	count(track->judgement, a, b, label);
+	wti_solo_step(&track->solo, a, b);
 	if (a)
 		keep_number(track, 0, a);
 	if (b)
@@ -513,8 +476,8 @@ static int take(void *self, const struct wti_computed *a, const struct wti_compu
 		take_value(track, a, b);
 	else if (a && b)
 		judge(track, a, b);
-	else if ((a ? a : b)->kind != WTI_COMPUTED_VALUE && wti_pair_is_alone(label))
-		take_lone(track, a ? track->a : track->b, a ? a : b);
+	else if ((a ? a : b)->kind != WTI_COMPUTED_VALUE)
+		take_single(track, a ? track->a : track->b, a ? a : b, label);
 	return 0;
 }
 
@@ -543,14 +506,16 @@ static int judge_all(struct wti_judge_track *track, struct wti_course *a, struct
 	track->is_resumed = resume->is_found;
 	track->is_ahead_known = !resume->is_found;
 	track->shown_before = -1;
+	track->solo.has_order = !pairer;
 	if (resume->is_found) {
 		r = skip(track, a, 0, resume->a_skip);
 		r = r ? r : skip(track, b, 1, resume->b_skip);
 	}
 	if (!r)
 		r = pairer ? pairer->pair(pairer->self, a, b, &how) : wti_pair_courses(a, b, &how);
-	if (!r && (track->memory.failed || track->shards.names.failed || track->numbers[0].failed ||
-		   track->numbers[1].failed))
+	track->judgement->only = track->solo.first;
+	if (!r && (track->solo.made.failed || track->memory.failed || track->shards.names.failed ||
+		   track->numbers[0].failed || track->numbers[1].failed))
 		r = WT_E_NOMEM;
 	if (!r)
 		wti_generators_differing(&track->generators, track->judgement->generators,
@@ -566,6 +531,7 @@ static void release(struct wti_judge_track *track)
 	free(track->inside);
 	free(track->pending);
 	wti_shards_release(&track->shards);
+	wti_solo_release(&track->solo);
 	wti_map_release(&track->memory);
 	wti_map_release(&track->numbers[0]);
 	wti_map_release(&track->numbers[1]);
@@ -591,6 +557,7 @@ int wti_judge_courses(struct wti_course *a, struct wti_course *b, const struct w
 	track->inside = calloc(DEPTH_MAX, sizeof(*track->inside));
 	track->pending = calloc(PENDING_MAX, sizeof(*track->pending));
 	wti_shards_init(&track->shards);
+	wti_solo_init(&track->solo);
 	wti_map_init(&track->memory, HASHES_MAX);
 	wti_map_init(&track->numbers[0], NUMBERS_MAX);
 	wti_map_init(&track->numbers[1], NUMBERS_MAX);

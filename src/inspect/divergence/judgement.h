@@ -10,8 +10,10 @@
  * An input that differs and is overwritten, so that the outputs are equal, is no difference. Nor is
  * what memory held that nobody has written (torch.empty), until something is computed from it.
  * Nor is what a generator is seeded with, until numbers are drawn from it that differ.
- * Everything behind that depends on what differs is counted. Calls around an operation that differs
- * inherit from it, as what is inside ends first.
+ * If a value that differs where nothing recorded made it is the result of an operation which only
+ * one run does, that operation is where the difference begins. Everything behind that depends on
+ * what differs is counted. Calls around an operation that differs inherit from it, as what is
+ * inside ends first.
  */
 #ifndef WTI_DIVERGENCE_JUDGEMENT_H
 #define WTI_DIVERGENCE_JUDGEMENT_H
@@ -70,7 +72,18 @@ struct wti_first_difference {
 	struct wti_other_argument others[WTI_FIRST_OTHERS];
 	uint32_t other_count;
 	/* What was not seen before it. */
-	uint64_t unread_before, unpaired_before;
+	uint64_t unread_before;
+	uint32_t single_in; /* 1, 2: only that run does it; 0: not known, or both do */
+	/* Of each run: operations before it that have no partner, and steps of optimizers. */
+	uint64_t single_before[2], steps_before[2];
+};
+
+/* The first operation without a partner. */
+struct wti_only {
+	bool is_in_b;
+	char callee[128], file[512], stage[32];
+	uint32_t line;
+	int64_t step;
 };
 
 struct wti_judgement {
@@ -91,7 +104,21 @@ struct wti_judgement {
 	struct wti_resume resume; /* the second run goes on from what the first has saved */
 	char generators[128];     /* random generators that are used and whose states differ */
 	char settings[256];       /* of libraries, that differed where the difference begins */
+	struct wti_only only;     /* where `single_before` of a difference counts any */
 };
+
+static inline bool wti_has_single_before(const struct wti_first_difference *first)
+{
+	return first->single_before[0] || first->single_before[1];
+}
+
+/* What it computes with besides its arguments may differ since something only one run did. */
+static inline bool wti_is_weakened(const struct wti_first_difference *first)
+{
+	return wti_has_single_before(first) &&
+	       (first->how == WTI_BEGINS_STATE ||
+		(first->how == WTI_BEGINS_OUTPUT && first->has_hidden_inputs));
+}
 
 /* A line of the program: only there a difference begins, what differs before it is left alone. */
 struct wti_within_line {

@@ -77,7 +77,9 @@ static void add_first(struct wt_table *table, const char *label,
 	add_text(table, first->path);
 	add_text(table, wti_beginning_words(first->how));
 	add_text(table, first->value);
-	add_text(table, evidence_of(first));
+	add_text(table, first->how == WTI_BEGINS_ORDER ? "no partner in the other run"
+			: wti_is_weakened(first)       ? "inputs equal as far as seen"
+						       : evidence_of(first));
 	wt_table_count(table, first->unread_before);
 }
 
@@ -103,11 +105,54 @@ static void show_firsts(const struct wti_divergence_report *report, struct wt_re
 
 		if (j->first.how != WTI_BEGINS_NOT)
 			add_first(table, label, &j->first);
-		if (j->order.how != WTI_BEGINS_NOT)
+		if (j->order.how != WTI_BEGINS_NOT && j->first.how != WTI_BEGINS_ORDER)
 			add_first(table, label, &j->order);
 		if (j->report.how != WTI_BEGINS_NOT && !j->compared)
 			add_first(table, label, &j->report);
 	}
+}
+
+/* ---- What only one run does before it -------------------------------------------------------- */
+
+static void add_before(struct wt_table *table, const struct wti_track_verdict *track)
+{
+	const struct wti_first_difference *first = &track->judgement.first;
+	const struct wti_only *only = &track->judgement.only;
+
+	wt_table_row(table);
+	add_text(table, track->label);
+	add_text(table, only->is_in_b ? "second" : "first");
+	add_step(table, only->step);
+	add_text(table, only->stage);
+	add_text(table, only->callee);
+	add_text(table, only->file);
+	wt_table_count(table, only->line);
+	for (unsigned run = 0; run < 2; run++)
+		wt_table_count(table, first->single_before[run]);
+	for (unsigned run = 0; run < 2; run++)
+		wt_table_count(table, first->steps_before[run]);
+}
+
+static void show_before(const struct wti_divergence_report *report, struct wt_result *result)
+{
+	struct wt_table *table = wt_result_table(
+		result, "before", "first operation that only one run does before that, by track");
+
+	wt_table_column(table, "track", "track", WT_CELL_TEXT);
+	wt_table_column(table, "run", "only in the run", WT_CELL_TEXT);
+	wt_table_column(table, "step", "step", WT_CELL_COUNT);
+	wt_table_column(table, "stage", "stage", WT_CELL_TEXT);
+	wt_table_column(table, "operation", "operation", WT_CELL_TEXT);
+	wt_table_column(table, "file", "file", WT_CELL_TEXT);
+	wt_table_column(table, "line", "line", WT_CELL_ID);
+	wt_table_column(table, "only_a", "only in A", WT_CELL_COUNT);
+	wt_table_column(table, "only_b", "only in B", WT_CELL_COUNT);
+	wt_table_column(table, "steps_a", "optimizer steps in A", WT_CELL_COUNT);
+	wt_table_column(table, "steps_b", "optimizer steps in B", WT_CELL_COUNT);
+	for (size_t i = 0; i < report->count; i++)
+		if (report->tracks[i].judgement.first.how != WTI_BEGINS_NOT &&
+		    wti_has_single_before(&report->tracks[i].judgement.first))
+			add_before(table, &report->tracks[i]);
 }
 
 /* ---- The values of the earliest -------------------------------------------------------------- */
@@ -284,6 +329,7 @@ void wti_divergence_show(const struct wti_divergence_report *report, struct wt_r
 	const struct wti_first_difference *first = wti_divergence_first(report);
 
 	show_firsts(report, result);
+	show_before(report, result);
 	if (first)
 		show_values(first, result);
 	show_alignment(report, result);
