@@ -367,6 +367,7 @@ def fails_closed() -> None:
     tap.equal("lost events: not measured", (code, said["status"]), (3, "not_measured"))
     code, said = compare("step 0\n", "step 0\n")
     tap.equal("nothing to compare: not measured", (code, said["status"]), (3, "not_measured"))
+    tap.check("a note says what would record more", any("--modules numpy" in note for note in said["notes"]), said)
     text = call("mm", 1, ["a"], "?")
     code, said = compare(text, text)
     tap.equal("a result that was not read: not measured", (code, said["status"]), (3, "not_measured"))

@@ -47,6 +47,12 @@ def ended(recorder: "subprocess.Popen[bytes]", run: str) -> bool:
     return False
 
 
+def unmeasured() -> None:
+    wheeltap("record", "-q", "-o", "nothing", "--", "/bin/true")
+    done = wheeltap("rerun", "nothing", "--yes", "/bin/true")
+    tap.check("where nothing was measured no grade is printed", done.returncode == 3 and "NOT MEASURED" in done.stdout and "grade" not in done.stdout, done)
+
+
 def while_it_runs() -> None:
     """Its rerun would go on for ten minutes if nobody ended it."""
     command = f"{DIFFERS} 40 20"
@@ -234,7 +240,7 @@ def narrowing_interrupted() -> None:
 def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for case in (while_it_runs, the_same, metric, metric_missing, killed, group, parent, stopped, continued, interrupted, narrowing_interrupted):
+        for case in (unmeasured, while_it_runs, the_same, metric, metric_missing, killed, group, parent, stopped, continued, interrupted, narrowing_interrupted):
             tap.case(case.__name__, case)
         os.chdir("/")
     return tap.finish()

@@ -276,6 +276,9 @@ static void print_end(const struct rerun *rerun, struct wti_buf *out)
 			  rerun->metric.is_within ? "within" : "outside of", rerun->metric.low,
 			  rerun->metric.high, (unsigned long long)rerun->metric_count,
 			  rerun->metric.mean);
+	/* Nothing was measured that a grade could be given for. */
+	if (!rerun->options->metric && all == 1 && rerun->unmeasured)
+		return;
 	wti_textf(out, "grade %s: %s", wti_grade_name(rerun->grade), wti_grade_words(rerun->grade));
 	if (all > 1)
 		wti_textf(out, "; %llu of %llu reruns bit-identical",

@@ -300,7 +300,11 @@ static void note_gaps(const struct wti_divergence_report *report, struct wt_resu
 			       "of the runs holds only a part of them",
 			       report->shards);
 	if (!report->values_compared)
-		wt_result_note(result, "no value was recorded that could be compared");
+		wt_result_note(result, "no value was recorded that could be compared%s",
+			       report->compared ? ""
+						: ": calls of libraries other than torch are "
+						  "recorded with --modules, such as --modules "
+						  "numpy");
 	for (size_t i = 0; i < report->count; i++) {
 		const struct wti_track_verdict *track = &report->tracks[i];
 
