@@ -251,7 +251,7 @@ static int judge_metric(struct rerun *rerun, const struct wti_front *front, stru
 	if (!r && is_judged(rerun)) {
 		rerun->metric =
 			wti_rerun_metric(rerun->metric.recorded, values, rerun->metric_count);
-		if (rerun->grade == WTI_GRADE_R0 && rerun->metric.is_within)
+		if (rerun->different && rerun->metric.is_within)
 			rerun->grade = WTI_GRADE_R4;
 	} else if (!r) {
 		wt_result_note(&rerun->result,
