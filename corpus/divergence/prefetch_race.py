@@ -13,16 +13,16 @@ x, y = data()
 buffer = x.clone().numpy()
 
 
-def fill():
+def fill(step):
     time.sleep(0.01 + int.from_bytes(os.urandom(1), "big") / 10000)
     for row in range(64):
-        buffer[row] = row / 64
+        buffer[row] = (row + step) / 64
         time.sleep(0.0005)
 
 
 def batches():
-    for _ in range(STEPS):
-        thread = threading.Thread(target=fill)
+    for step in range(STEPS):
+        thread = threading.Thread(target=fill, args=(step,))
         thread.start()
         time.sleep(0.03)
         batch = torch.from_numpy(buffer) * 1.0  # first: any
