@@ -141,7 +141,8 @@ static int take_limit(const struct wti_gate_reading *reading, const struct wti_d
 	if (number_of(value, ret)) {
 		if ((is_size || assertion->type == WTI_GATE_COUNT) && *ret != trunc(*ret))
 			return wti_gate_fail(reading, value, "'%s' has to be a whole number", key);
-		*ret *= is_time ? 1e9 : 1;
+		if (is_time) /* 0.004123457 times 1e9 is below 4123457 */
+			*ret = round(*ret * 1e9);
 		return 0;
 	}
 	if (is_time && is_text(value) && wti_parse_duration(value->string.data, &ns) && ns >= 0) {
